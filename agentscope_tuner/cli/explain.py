@@ -126,6 +126,10 @@ def _rows(lines: Iterable[Line], id_: str | None, *, ranks: bool) -> tuple[list[
     return group, place
 
 
+# More are a sentence
+_MOST_WORDS = 3
+
+
 def _compare(reference_text: str, answer: str, deadline: float, question: str | None, *, as_json: bool) -> None:
     sandbox = shared(1, deadline)
     try:
@@ -137,6 +141,9 @@ def _compare(reference_text: str, answer: str, deadline: float, question: str | 
         shown = [*readings(pair), stages_table(pair, sandbox)] if verdict.stage != "place" else []
     except JudgeError as exc:
         raise fail(str(exc)) from exc
+    if "\\boxed" not in answer and ("####" in answer or len(answer.split()) > _MOST_WORDS):
+        place = "after ####" if "####" in answer else "as the content of a box"
+        say(f"note: the answer is read {place}; by default a judge reads \\boxed{{}} alone, see math.answer_in")
     out.print(*shown, sep="\n", soft_wrap=True)
     out.print(f"{verdict.outcome}: {verdict.reason}", markup=False, soft_wrap=True)
     for option, given in (("--reference", reference_text), ("--answer", answer)):

@@ -96,7 +96,7 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
         if kind in _MAPPING:
             inner = _model_at(model, loc)
             named = "" if inner is _model_at(model, loc[:-1]) else f", of {', '.join(inner.model_fields)}"
-            words = f"must be a mapping of keys to values{named}{_MAPPINGS.get(path, '')}"
+            words = f"must be a mapping of keys to values{named}{_MAPPINGS.get(re.sub('[.][0-9]+$', '.0', path), '')}"
         elif kind == "string_pattern_mismatch" and (field := _field_at(model, loc)) is not None and field.description:
             words = f"must be {field.description}"
         elif kind == "list_type":
@@ -147,6 +147,7 @@ def _part(loc: tuple[int | str, ...], value: object) -> dict[str, Any]:
 #: By key: an example of its mapping.
 _MAPPINGS = {
     "reads": ", such as reads: {answer: COLUMN}",
+    "rules.0": ", such as {id: filled, kind: non_empty}",
     "llm": ", such as llm: {model_name: MODEL, base_url: URL}",
 }
 

@@ -65,7 +65,8 @@ def find_problems(rules: object, rule_modules: object = ()) -> list[Problem]:
     first_use: dict[str, int] = {}
     for index, rule in enumerate(rules):
         if not isinstance(rule, dict):
-            problems.append(Problem(f"must be a mapping with an id and a kind, got {rule!r}", index))
+            written = f": write - {{id: {rule}, kind: {rule}}}" if isinstance(rule, str) and rule.isidentifier() else ""
+            problems.append(Problem(f"must be a mapping with an id and a kind, got {rule!r}{written}", index))
             continue
         rule_id = rule.get("id")
         name = rule_id if isinstance(rule_id, str) else None

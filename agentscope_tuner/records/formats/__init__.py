@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, TypeVar
@@ -37,6 +38,8 @@ _NO_REWARDS = ("step", "advantage", "index", "idx", "id")
 # Told by a pair of texts alone, which other data sets have, too; and columns of such rows that mean another thing there
 _PAIRS = ("trl", "openrlhf")
 _NOT_OF_PAIRS = frozenset({"instruction", "label"})
+
+_PLACE_IN_LINE = re.compile(r" line 1 (column \d+) \(char \d+\)")
 
 
 def dumped_judgement(name: str, row: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -224,7 +227,9 @@ class Conversion:
         try:
             row = json.loads(line.raw)
         except (ValueError, RecursionError) as exc:
-            told = "" if "Unterminated" in str(exc) else f": {exc}"
+            # the row is one line, and its place in the file stands before
+            said = _PLACE_IN_LINE.sub(r" \1", str(exc))
+            told = "" if "Unterminated" in said else f": {said}"
             return line._replace(problem=f"the row is no JSON{told}{way_out(line.raw)}")
         if not isinstance(row, dict):
             return line._replace(problem=f"a row must be an object, got {type(row).__name__}")

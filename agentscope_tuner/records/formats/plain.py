@@ -157,6 +157,14 @@ class PlainRow:
             longest = max(
                 leaves(value, name), key=lambda path: len(_text(at_path(self._row, path))), default=f"{name}.0"
             )
+            if (
+                isinstance(value, list)
+                and sum(isinstance(other, list) and len(other) == len(value) for other in self._row.values()) > 1
+            ):
+                raise input_error(
+                    f"{name} and other columns hold {len(value)} values each, as a file of columns does: write one row "
+                    f"for each, as `pandas.DataFrame(json.load(open(FILE))).to_json(OUT, orient='records', lines=True)`"
+                )
             raise input_error(
                 f"{name} holds {held}, and no text or chat messages: name one of them, "
                 f"`reads: {{response: {longest}}}` under {WHERE.rpartition('.')[0]}, or write one row for each"

@@ -168,7 +168,7 @@ def reference(text: str) -> str:
     if not text:
         raise JudgeError("the row's reference answer is empty: fill its cell, or drop the row", cause=Cause.REFERENCE)
     # spreadsheets write these; where answers are words, `N/A` may be one
-    if is_missing(text) or text.upper() in ("N/A", "#N/A"):
+    if is_missing(text) or text.upper() in ("N/A", "#N/A") or _PLACEHOLDER.fullmatch(text) is not None:
         raise JudgeError(
             f"the reference answer {text!r} is a missing or infinite number, no answer: fill its cell, or drop the row",
             cause=Cause.REFERENCE,
@@ -727,6 +727,8 @@ def in_asked_form(text: str, truth: str, question: Question) -> tuple[str, str]:
     return (row, mine) if mine is not None else (theirs or text, row)
 
 
+# What stands in a cell for nothing: `-`, `???`
+_PLACEHOLDER = re.compile(r"[-–—?_*.…]+")
 _PLACED = re.compile(r"(?:^|[,;，；、]\s*|\s)(?P<place>\d{1,2})[.)](?:\s*|\\ )(?P<said>[^\W\d_][^\d,;，；、.]*)")
 
 

@@ -63,6 +63,7 @@ from agentscope_tuner.verify.math.units import (
     units_named_in,
 )
 from agentscope_tuner.verify.math.unwrap import FIGURES, Pair, bare, in_asked_form, read_reference, reference, short
+from agentscope_tuner.verify.number_words import with_figures
 
 Verdict = Literal["equal", "different", "undecided"]
 Copied = Literal["refuse", "accept"]
@@ -643,6 +644,10 @@ _LONGEST_QUESTION = 5_000
 
 def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
     """Both sides with the words for what is typeset of units, or said of a constant."""
+    if truth.replace(" ", "").replace("-", "").isalpha() and any(map(str.isdigit, text)):
+        # `four` for 4
+        figures = "1" if truth.lower() == "one" else " ".join(with_figures(truth.lower().split()))
+        truth = figures if figures.isdigit() else truth
     text, truth = (with_square_brackets(side, question) for side in (_with_rounded_name(text, truth), truth))
     text, truth = units_in_line(text), units_in_line(truth)
     if is_one_unit(text) and is_one_unit(truth):
