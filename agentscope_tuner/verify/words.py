@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
+from pathlib import Path
 
 from agentscope_tuner.verify import re
 
@@ -24,7 +24,7 @@ def abroad() -> dict[str, str]:
 
     The file is made of the Unicode CLDR by `python -m benchmarks.math.languages`: words in all their cases.
     """
-    lines = resources.files(__package__).joinpath("words_abroad.txt").read_text(encoding="utf-8").splitlines()
+    lines = Path(__file__).with_name("words_abroad.txt").read_text(encoding="utf-8").splitlines()
     return {form: name for name, _, forms in (line.partition(": ") for line in lines[1:]) for form in forms.split()}
 
 

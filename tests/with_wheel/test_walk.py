@@ -16,6 +16,7 @@ from tests.targets import TARGETS
 pytestmark = pytest.mark.timeout(1800)
 # each stands in a sentence, and is run as it stands by .ci/run or by one of its targets
 ELSEWHERE = {
+    "astuner judge --engine ray": "test-ray",
     "make demo": "among the commands of the blocks",
     "make bench-front-door": "prints the first table; a bar of `make bench-all`",
     "make tutorials": ".ci/run",
