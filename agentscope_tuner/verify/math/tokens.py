@@ -1036,8 +1036,8 @@ _RULES: tuple[_Rule, ...] = (
         _closed_by_angles,
     ),
     ("cup", re.compile(rf"(\\cup\s*)(?:\\left)?({_ANGLE[0]}){_ENDS}(?:\\right)?({_ANGLE[1]}|\))"), _closed_by_angles),
-    ("", re.compile(rf"()(?:\\left)?({_ANGLE[0]}){_ENDS}(?:\\right)?(\))"), _closed_by_angles),
-    ("", re.compile(rf"()(?:\\left)?(\(){_ENDS}(?:\\right)?({_ANGLE[1]})"), _closed_by_angles),
+    ("angle", re.compile(rf"()(?:\\left)?({_ANGLE[0]}){_ENDS}(?:\\right)?(\))"), _closed_by_angles),
+    ("angle", re.compile(rf"()(?:\\left)?(\(){_ENDS}(?:\\right)?({_ANGLE[1]})"), _closed_by_angles),
     # where lines are aligned
     ("&", re.compile(r"&\s*=|=\s*&"), "="),
     # a system with one brace

@@ -254,14 +254,15 @@ _PARTICLES = "이을은의를가"
 
 def _name_abroad(word: str) -> str:
     """The name of a word of another language, also with the ending of Arabic's accusative; empty for another word."""
-    word = word.lower()
+    said = word = word.lower()
     if "\u064b" in word and word not in abroad():
         word = word.replace("\u064b", "").removesuffix("\u0627")
     elif word[-1:] in _PARTICLES and word[:-1]:
         word = word[:-1]
     elif (located := _LOCATIVE.fullmatch(word)) is not None:
         word = located["unit"]
-    return abroad().get(word) or _MORE_ABROAD.get(word) or (word if word in _UNITS else "")
+    # in the word as it was said case counts, which is compared elsewhere: `MG` is no milligram
+    return abroad().get(word) or _MORE_ABROAD.get(word) or (word if word != said and word in _UNITS else "")
 
 
 def exponent_named(word: str) -> int:
@@ -406,7 +407,9 @@ _WHOLE_WORDS = re.compile(rf"(?:[^\W\d_²³]|{MARKED})+")
 
 def unit_named(word: str) -> str | None:
     """The English name of a unit of measurement that a word of any language names; None for another word."""
-    for name in (word, singular(word)):
+    # in a short word the case of its first letter counts: `MS` is no millisecond
+    is_exact = len(word) <= _ABBREVIATION and word[:1] in ("M", "N")
+    for name in (word,) if is_exact else (word, singular(word)):
         if name in _UNITS or (name[:2] in _CHINESE_POWERS and name[2:] in _UNITS):
             return name
     named = _name_abroad(word)

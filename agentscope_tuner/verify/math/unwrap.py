@@ -728,7 +728,7 @@ def in_asked_form(text: str, truth: str, question: Question) -> tuple[str, str]:
 
 
 # What stands in a cell for nothing: `-`, `???`
-_PLACEHOLDER = re.compile(r"[-–—?_*.…]+")
+_PLACEHOLDER = re.compile(r"[-–—?_.…]+")
 _PLACED = re.compile(r"(?:^|[,;，；、]\s*|\s)(?P<place>\d{1,2})[.)](?:\s*|\\ )(?P<said>[^\W\d_][^\d,;，；、.]*)")
 
 

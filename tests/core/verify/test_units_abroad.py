@@ -61,6 +61,8 @@ def test_a_name_is_its_own_unit_and_no_other(unit: str) -> None:
         (r"$\boxed{5\text{ kg·m}}$", r"5\text{ m}", False),
         (r"$\boxed{5}$ м².", r"5\text{ м}", False),
         (r"$\boxed{5}$ %.", r"5\text{ cm}", False),
+        (r"$\boxed{5\text{ m/MS}}$", r"5\text{ m/ms}", False),
+        (r"$\boxed{5\text{ MG}}$", r"5\text{ mg}", False),
         (r"$\boxed{5}$ %.", r"5\%", True),
     ],
 )
