@@ -357,7 +357,7 @@ _LINKS = ("de", "na")
 
 
 # `m/s²`, `km/h`: signs are read elsewhere
-_HAS_SIGNS = re.compile(r"[^\W\d_²³]+(?:\s?[/·⋅]\s?[^\W\d_²³]+)*\s?[²³^]|[a-z]{1,5}\s?/\s?[a-z]{1,5}(?![a-z])")
+_HAS_SIGNS = re.compile(r"[^\W\d_²³]+(?:\s?[/·⋅]\s?[^\W\d_²³]+)*\s?[²³^]|[a-z]{1,5}\s?/\s?[a-z]{1,5}(?![^\W\d_])")
 
 
 def in_english(text: str) -> tuple[str, int]:
