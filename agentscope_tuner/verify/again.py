@@ -50,6 +50,7 @@ _EXPLAINS = re.compile(
 _STATES = re.compile(
     rf"(?<![a-z])(?:or|actually|wrong|incorrect|correct|instead|rather|should|(?:{_ANSWER_WORDS})s?)(?![a-z])"
     r"|\A(?:i\.e\.|namely|nämlich|即|[(（])\W*[\d.,{}]+\W*\Z"
+    r"|\A(?:i\.e\.|namely|nämlich|即)\W*[\d.,{}]+[\s$~\\]*(?:text\s*\{\s*)?[a-zA-Zµ°%/²³^]{1,8}[\s}$)]*\Z"
     # what a reason concludes: `since …, so it is 17`
     r"|(?:(?<![a-z])(?:so|thus|therefore|hence|daher|folglich|donc|luego|quindi|portanto|поэтому)(?![a-z])|所以|因此)[^=]{0,40}\d",
     re.IGNORECASE,
@@ -196,15 +197,26 @@ IS_SAID = re.compile(
 _LAST_SIDE = re.compile(rf"(?:=|\\\\equiv)\s*({_NUMBER})\s*(?:\$|\\[)\]])?\Z")
 
 
+_ENDS = re.compile(r"[\s.。!！*$}\])）]*+(?:\\[)\]][\s.]*)?")
 _FIRST_SIDE = re.compile(rf"(?:\$|\\[(\[])\s*({_NUMBER})\s*=")
 
 
-def _unless_it_concludes(letters: frozenset[str], equation: re.Match[str]) -> str:
+def _unless_it_concludes(content: str, equation: re.Match[str]) -> str:
     """Nothing of an equation but the value that its sentence gives to something; nothing at all of one in the letters
-    of the answer."""
+    of the answer.
+
+    Behind a plain number, so does an equation of numbers that ends the text, but for one behind a colon: `Check:`.
+    """
+    letters, behind = _letters(content), equation.string[: equation.start()]
     if letters and letters <= _letters(equation[0]):
         return " "
-    if IS_SAID.search(equation.string, max(equation.start() - _FRAME_NEAR, 0), equation.start()) is None:
+    ends = (
+        _ENDS.fullmatch(equation.string, equation.end()) is not None
+        and re.fullmatch(_NUMBER, content.strip()) is not None
+        and not _letters(equation[0])
+        and not behind.rstrip(" $\n*").endswith((":", "："))
+    )
+    if not ends and IS_SAID.search(behind, max(len(behind) - _FRAME_NEAR, 0)) is None:
         return " "
     last = _LAST_SIDE.search(equation[0]) or _FIRST_SIDE.match(equation[0])
     return " " if last is None else f" {last[1]}"
@@ -380,7 +392,7 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     """The numbers behind a box that may be another value, because a label or no text before has them, from the last."""
     # the rest of the box's own formula is read with the box, and an equation is a step or a check
     rest = _EQUATION.sub(
-        partial(_unless_it_concludes, _letters(content)),
+        partial(_unless_it_concludes, content),
         _OWN_FORMULA.sub(" ", rest) if opens_formula(before) else rest,
     )
     rest = _EXPLAINS.sub(_unless_it_states, rest)

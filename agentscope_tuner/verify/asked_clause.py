@@ -526,6 +526,19 @@ def asking_clause(question: str) -> tuple[str, bool]:
     return "", False
 
 
+def asks_at_once(before: str) -> bool:
+    """Whether a text ends with words that ask for what stands behind them: `find the value of`, `求`."""
+    asks = max((m.end() for m in (*_BEGINS.finditer(before), *_ENDS.finditer(before))), default=None)
+    return asks is not None and _OF_VALUE.fullmatch(before, asks) is not None
+
+
+_OF_VALUE = re.compile(
+    r"(?i)(?:\s+(?:is|are|ist|sind|est|es|é|è))?(?:\s+(?:the|all|der|den|die|das|la|le|les|el|los|il|o|os))?"
+    r"(?:\s+(?:real|possible|exact|positive|integer))?(?:\s+(?:values?|wert|werte|valeurs?|valor(?:es)?|valore|значени[ея]))?"
+    r"(?:\s+(?:of|von|de|di|for|nach|pour|para|per))?[\s$]*"
+)
+
+
 def asks_count(question: str) -> bool:
     """Whether a question asks how many there are of something."""
     clause = asking_clause(question)[0]

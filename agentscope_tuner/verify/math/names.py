@@ -255,7 +255,7 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
         return whole
     name = _in_one_form(name, asked)
     own, rest = _signs_of(name)
-    plain = re.sub(r"\\left|\s", "", asked.text)
+    plain = re.sub(r"\\left|[\s{}]", "", asked.text).replace("[", "(")
     if not own or any(f"{sign}(" in plain for sign, _ in own if sign not in ("m", "n", "c", "V", "M")):
         return None
     name = _without_asked_formula(name, own[0][0], rest, asked) if len(own) == 1 else name
@@ -599,6 +599,8 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
     if asked.text and (named := _named_value(text)) is not None:
         if _is_given_another(*named, asked):
             return text, True
+        if asked.asks_power(named[0]):
+            return named[1], False
         is_own = _is_asked_set(named[0], asked)
         is_own = _is_asked_by_sign(named[0], asked) if is_own is None else is_own
         is_own = is_own or (_is_true_of_numbers(*named, asked) or None if is_own is None else is_own)

@@ -3,6 +3,8 @@ r"""An answer in its place: the verdict on it with what the words around it, and
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from fractions import Fraction
 from functools import lru_cache
 
 from agentscope_tuner.verify import re
@@ -29,9 +31,13 @@ from agentscope_tuner.verify.math.around import (
     without_said_again,
 )
 from agentscope_tuner.verify.math.compare_notations import NEXT_DAY_BEHIND
-from agentscope_tuner.verify.math.node import DIFFERENT
+from agentscope_tuner.verify.math.exact import value_at
+from agentscope_tuner.verify.math.node import DIFFERENT, Quantity
+from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import allowed, time_of_day
 from agentscope_tuner.verify.math.question import about
+from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.units import PhysicalUnit, measure
 from agentscope_tuner.verify.math.unwrap import bare, reference, short
 from agentscope_tuner.verify.math.verdict import (
     UNREAD,
@@ -39,7 +45,6 @@ from agentscope_tuner.verify.math.verdict import (
     MathVerdict,
     answered,
     awaited,
-    compare,
     verdict_of,
     written_alike,
 )
@@ -197,18 +202,44 @@ _UNIT_BEHIND = re.compile(
 )
 
 
+_ROUGH = re.compile(r"(?:=|≈|\\approx(?![a-z]))\s*")
 _MEASURED = re.compile(r"(?P<number>-?\d{1,18}(?:\.\d{1,18})?)(?:\s|\\[ ,])*(?P<unit>\\text\s*\{[^{}]{1,12}\})?")
 
 
 def _is_in_another_unit(again: tuple[str, ...], found: PlacedAnswer) -> bool:
     """Whether a number behind an answer is the same quantity in another unit: `\\boxed{72} km/h, or 20 m/s`."""
-    own = _MEASURED.fullmatch(found.text or "")
+    own = _MEASURED.fullmatch(_ROUGH.split(found.text or "")[-1])
     if own is None or not any(map(str.isalpha, again[0])):
         return False
     unit = own["unit"]
     if unit is None and (behind := _UNIT_BEHIND.match(found.behind)) is not None:
         unit = f"\\text{{ {behind['unit']}}}"
-    return unit is not None and compare(again[0], f"{own['number']}{unit}").outcome == "equal"
+    if unit is None:
+        return False
+    mine, theirs = (_quantity(text) for text in (f"{own['number']}{unit}", again[0].removeprefix(ROUGHLY)))
+    if mine is None or theirs is None or mine[1].dimension != theirs[1].dimension:
+        return False
+    converted = mine[0] * mine[1].size / theirs[1].size
+    # it is rounded as it is written: to its last decimal, or to its zeros, to a twentieth at most
+    last = min(_last_place(again[-1].removeprefix(ROUGHLY)), abs(converted) / 10)
+    return abs(theirs[0] - converted) * 2 <= last
+
+
+def _last_place(number: str) -> Fraction:
+    """One in the last place that a number is written to: a tenth for `3.1`, a thousand for `93000`."""
+    whole, _, decimals = number.replace("{,}", "").replace(",", "").partition(".")
+    if decimals:
+        return Fraction(1, 10 ** len(decimals))
+    return Fraction(10 ** (len(whole) - max(len(whole.rstrip("0")), 1)))
+
+
+def _quantity(text: str) -> tuple[Fraction, PhysicalUnit] | None:
+    """The number and the unit of an amount; None for any other text."""
+    with suppress(Unreadable, TooComplex):
+        node = parse_tokens(tokenize(text))
+        if isinstance(node, Quantity) and (value := value_at("amount", node.inside)) is not None:
+            return value, measure(node.unit)
+    return None
 
 
 def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:

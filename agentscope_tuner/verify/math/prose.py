@@ -317,7 +317,64 @@ _PHRASES = {
     "undefined": rf"{_SUBJECT}(?:is )?(?:undefined|not defined)|无定义|未定义",
     "impossible": r"(?:(?:this|it) is )?(?:impossible|not possible)|不可能",
 }
-_PATTERNS = tuple((name, re.compile(pattern)) for name, pattern in _PHRASES.items())
+# The same in other languages, which a reference or a policy may speak
+_PHRASES_ABROAD = {
+    "no solution": r"(?:(?:la ecuación )?no (?:tiene|hay|existen?)|ninguna|sin) (?:soluci(?:ón|ones)|raíz|raíces)"
+    r"(?: real(?:es)?)?"
+    r"|(?:não (?:há|tem|existem?|possui)|nenhuma|sem) (?:solução|soluções|raiz|raízes)(?: (?:real|reais))?"
+    r"|(?:nessuna|(?:l'equazione )?non (?:ha|ci sono|c'è|esistono)) (?:soluzion[ei]|radic[ei])(?: real[ei])?"
+    r"|(?:aucune|pas de|(?:l'équation |elle )?n'(?:a|admet) (?:pas de|aucune)|il n'y a (?:pas de|aucune))"
+    r" (?:solutions?|racines?)"
+    r"(?: réelles?)?"
+    r"|(?:(?:die gleichung )?hat |es gibt )?keine (?:reellen? )?lösung(?:en)?"
+    r"|(?:er (?:is|zijn) )?geen (?:reële )?oplossing(?:en)?"
+    r"|(?:нет|не имеет) (?:(?:действительных|вещественных) )?(?:решений|корней)"
+    r"|(?:(?:действительных|вещественных) )?(?:решений|корней) нет|немає (?:дійсних )?(?:розв'язків|коренів)"
+    r"|(?:brak|nie ma) (?:rozwiązań|pierwiastków)(?: rzeczywistych)?|(?:równanie )?sprzeczne"
+    r"|(?:nemá|žádné) (?:reálné )?řešení|(?:(?:reel|gerçel|gerçek) )?(?:çözüm[üu]?|kökü?) yok(?:tur)?"
+    r"|(?:phương trình )?(?:vô nghiệm|không có nghiệm)(?: thực)?"
+    r"|tidak (?:ada|memiliki|mempunyai) (?:solusi|penyelesaian)(?: real)?"
+    r"|(?:実数)?[解根](?:は|が)?(?:なし|ない|存在しない|もたない|持たない)"
+    r"|(?:실수 ?)?(?:해|실?근)[는은가이]? ?(?:없다|없음|없습니다)"
+    r"|(?:方程)?(?:无|没有)(?:实数?)?[根解]|لا (?:يوجد|توجد) (?:حل|حلول)(?: حقيقية?)?|कोई (?:वास्तविक )?हल नहीं(?: है)?"
+    r"|αδύνατη|(?:καμία|δεν έχει) (?:πραγματική )?λύση"
+    r"|(?:ingen|inga|saknar) (?:reell[ae]? )?(?:lösning(?:ar)?|løsning(?:er)?)"
+    r"|nu (?:are|există) soluți[ei](?: reale)?|nincs (?:valós )?megoldása?|ไม่มีคำตอบ|אין פתרון",
+    "does not exist": r"(?:(?:el límite|la derivada) )?no existe(?: el límite)?|(?:(?:o limite|a derivada) )?não existe"
+    r"|(?:(?:il limite|la derivata) )?non esiste|(?:la (?:limite|dérivée) )?n'existe pas"
+    r"|(?:(?:der grenzwert|die ableitung) )?existiert nicht|(?:de limiet )?bestaat niet"
+    r"|(?:предел |производная )?не существует"
+    r"|(?:границя )?не існує|(?:granica )?nie istnieje|(?:limita )?neexistuje"
+    r"|(?:limit )?(?:yoktur|mevcut değil(?:dir)?)"
+    r"|(?:giới hạn )?không tồn tại|(?:極限は)?存在しない|(?:극한이 )?존재하지 (?:않는다|않음)|غير موجودة?|δεν υπάρχει"
+    r"|(?:gränsvärdet )?(?:finns inte|existerar inte)|(?:limita )?nu există|nem létezik",
+    "infinitely many": r"infinit[ao]s(?: (?:soluciones|soluções))?|infinite(?: soluzioni)?"
+    r"|une infinité(?: de solutions)?"
+    r"|unendlich viele(?: lösungen)?|oneindig veel(?: oplossingen)?|бесконечно много(?: решений)?"
+    r"|безліч(?: розв'язків)?"
+    r"|nieskończenie wiele(?: rozwiązań)?|nekonečně mnoho(?: řešení)?|sonsuz(?: (?:sayıda )?çözüm)?|vô số(?: nghiệm)?"
+    r"|tak (?:ber)?hingga(?: banyak(?:nya)?)?|無[限数]個?|무수히 많다|عدد لا نهائي|άπειρες(?: λύσεις)?"
+    r"|oändligt många(?: lösningar)?"
+    r"|végtelen sok(?: megoldás)?|o infinitate(?: de soluții)?",
+    "diverges": r"(?:la s[ée]rie |a série )?(?:es |é |è |est )?diverge(?:nte)?|divergent(?:e|na)?"
+    r"|(?:die reihe )?divergiert"
+    r"|(?:ряд )?(?:расходится|розбігається)|(?:szereg jest )?rozbieżny|ıraksa[rk]|(?:chuỗi )?phân kỳ|divergen"
+    r"|(?:級数は)?発散(?:する)?|발산(?:한다)?|divergerar",
+    "converges": r"(?:la s[ée]rie |a série )?(?:es |é |è |est )?converge(?:nte)?|convergent(?:e|na)?"
+    r"|(?:die reihe )?konvergiert"
+    r"|(?:ряд )?(?:сходится|збігається)|(?:szereg jest )?zbieżny|yakınsa[rk]|(?:chuỗi )?hội tụ|konvergen"
+    r"|(?:級数は)?収束(?:する)?|수렴(?:한다)?|konvergerar",
+    "undefined": r"indefinid[ao]|no está definid[ao]|não (?:está |é )?definid[ao]|indefinito|non (?:è )?definit[ao]"
+    r"|(?:non |n'est pas |in)défini|nicht definiert|undefiniert|niet gedefinieerd"
+    r"|не определен[ао]?"
+    r"|не определён|не визначен[ао]"
+    r"|nie(?:określon[ey]| jest określon[ey])|tanımsız|không xác định|tidak terdefinisi|定義されない"
+    r"|정의되지 (?:않는다|않음)|无意义",
+}
+_PATTERNS = tuple(
+    (name, re.compile(rf"{pattern}|{abroad}" if (abroad := _PHRASES_ABROAD.get(name)) else pattern))
+    for name, pattern in _PHRASES.items()
+)
 _HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|多少|几个", re.IGNORECASE)
 _LONGEST = 80
 _INFINITELY_MANY = "infinitely many"
@@ -606,7 +663,8 @@ _OPENERS = frozenset(
 _QUANTIFIERS = frozenset(
     """all every any each some a an arbitrary fixed constant constants is are 为任意常数 为常数 任意常数 是任意常数
     是常数 beliebig quelconque const tout tous chaque alle jede jedes todo todos cada ogni tutti всех любого każdego
-    wszystkich elke varje mọi""".split()  # noqa: SIM905
+    wszystkich elke varje mọi arbitraria arbitrario arbitraire qualsiasi cualquiera qualquer произвольная произвольное
+    произвольная постоянная dowolne dowolna stała konstante constante costante keyfi sabit tetap willekeurig""".split()  # noqa: SIM905
 )
 _FIELDS = {
     "real": "real", "reals": "real", "\\mathbb{R}": "real",
@@ -648,7 +706,7 @@ def without_qualifier(tokens: list[Token]) -> tuple[list[Token], Fields | None]:
             if any(t.text in ("(", ")") for t in said) or not _says_membership(said):
                 continue
         elif token.text == ",":
-            if not (_names_several(said) or _bounds_parameter(tokens[:at], said)):
+            if not (_names_several(said) or _bounds_parameter(tokens[:at], said) or _says_constant(said)):
                 continue
         elif token.text.lower() not in _OPENERS or token.kind not in ("word", "cmd"):
             continue
@@ -678,6 +736,12 @@ def _names_several(tokens: list[Token]) -> bool:
     parted = all(t.kind == "sym" or t.text == "," for t in tokens[:-2])
     ends = len(tokens) >= 5 and tokens[-2].text == "\\in" and tokens[-1].text in _FIELDS
     return ends and parted and len(names) > 1
+
+
+def _says_constant(tokens: list[Token]) -> bool:
+    r"""Whether the tokens after a comma say of a letter that it is any: the `k \in \mathbb{R} arbitrary`."""
+    words = {t.text.lower() for t in tokens if t.kind == "word"}
+    return bool(words & _QUANTIFIERS) and tokens[0].kind == "sym" and tokens[0].text not in words
 
 
 def _bounds_parameter(before: list[Token], said: list[Token]) -> bool:

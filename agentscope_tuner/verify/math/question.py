@@ -18,7 +18,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from agentscope_tuner.verify import re
-from agentscope_tuner.verify.asked_clause import asking_clause, asks_order, options_of, parts_of
+from agentscope_tuner.verify.asked_clause import asking_clause, asks_at_once, asks_order, options_of, parts_of
 from agentscope_tuner.verify.math.canonical import Key, key
 from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.node import (
@@ -91,6 +91,14 @@ _DELIMITED = re.compile(
     r"\$\$(.+?)\$\$|\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]"
     r"|\\begin\{((?:align|equation|gather|cases|eqnarray|multline)\w*\*?)\}(.+?)\\end\{\5\}",
     re.DOTALL,
+)
+_NUMBER_SET = re.compile(r"\s*\\mathbb(?!\s*\{?[EPV]\}?\s*(?:\\left)?\s*[(\[])")
+# A name in a text that marks no formulas: a function's value, a name with an index, a letter that ends what is asked
+_NAMED_PLAINLY = re.compile(
+    r"(?<![a-zA-Z0-9_À-ɏ\\'’.°/(])(?:[a-zA-Z]\s?[(\[][^()\[\]=]{1,12}[)\]](?![=^(]| [=^])"
+    r"|[a-zA-Z]_(?:\w|\{[^{}]{1,6}\})(?![\w=^]| [=^])"
+    r"|(?<!\d )(?<!arg )[b-dj-np-tv-xzB-DJ-NP-TV-Z]"
+    r"(?=[.?:;,]?\s*\Z|[.?:;]\s|,? (?:if|when|where|such|so|given)\b|的|を|の|[를을의]))"
 )
 # A formula in plain text: digits, single letters, names of functions, operators
 _PLAIN = re.compile(
@@ -367,11 +375,13 @@ class Question:
     def _alone(self) -> tuple[tuple[tuple[str, ...], int, str], ...]:
         """The formulas that stand alone, without a relation: their tokens, and where and behind what they stand."""
         found = []
-        for match in _DELIMITED.finditer(self.text[:_MAX_CHARS]):
-            said = next(g for g in (*match.groups()[:4], match.group(6)) if g is not None)
+        text = self.text[:_MAX_CHARS]
+        marked = _DELIMITED.search(text) is not None
+        for match in (_DELIMITED if marked else _NAMED_PLAINLY).finditer(text):
+            said = next(g for g in (*match.groups()[:4], match.group(6)) if g is not None) if marked else match.group()
             # what stands before a gap is asked for: `q=____`
             said = _before_gap(said) or said
-            if not _RELATES.search(_CHANCE.sub("", said)) and not said.lstrip().startswith("\\mathbb"):
+            if not _RELATES.search(_CHANCE.sub("", said)) and not _NUMBER_SET.match(said):
                 with suppress(Unreadable, TooComplex):
                     said_of = self.text[max(match.start() - 24, 0) : match.start()]
                     found.append((_undecorated([t.text for t in tokenize(said)]), match.start(), said_of))
@@ -452,6 +462,10 @@ class Question:
         clause = asking_clause(self.text)[0]
         return frozenset() if _CONCENTRATES.search(clause) else frozenset(_POWERS.findall(clause))
 
+    def asks_power(self, name: str) -> bool:
+        """Whether an answer's name is the `pH` or `pK` that the question asks for, in a form of LaTeX or none."""
+        return re.sub(r"\\(?:text|mathrm|ce|operatorname)(?![a-z])|[{}\s]", "", name) in self._powers
+
     def asks_another(self, name: Sequence[str]) -> bool:
         """Whether the question asks for another name or formula than the one that an answer's equation begins with.
 
@@ -474,6 +488,10 @@ class Question:
             return True
         if any(own == tokens for tokens, _, _ in self._alone) and not self._asks_other_letter(own):
             return False
+        if self._asks_other_letter(own) and any(
+            len(one) == 1 and asks_at_once(said) for one, said in self._asked_alone
+        ):
+            return True
         if name[0] == "\\angle" and len(own) == 1 and own[0].isupper():
             return any(len(one) == 1 and one[0].isupper() for one in self.asked_for - {own})
         if _is_other_call(own, self.asked_for) or _is_other_segment(own, self.asked_for):
@@ -502,6 +520,8 @@ class Question:
         if (element := _OXIDATION.search(self.text)) is not None and len(own) == 1:
             # of chromium, by its symbol
             return own[0][:1].lower() == element["of"][:1].lower() and own[0][-1:] in element["of"].lower()
+        if own == ("P",) and len({one for one in self.asked_for if one[:2] == ("P", "(")}) == 1:
+            return True
         if own[1:] == ("^", "*") and own[:1] in self.asked_for:
             # elsewhere a star marks the best value
             return True
@@ -877,8 +897,22 @@ _DECORATIONS = frozenset({"\\angle", "\\vec", "\\mathbf", "\\boldsymbol", "\\ove
 
 
 def _undecorated(tokens: Sequence[str]) -> tuple[str, ...]:
-    """The tokens without what only sets a name's type."""
-    return tuple("\\bar" if t == "\\overline" else t for t in tokens if t not in _DECORATIONS)
+    """The tokens without what only sets a name's type; `\\Pr[A]` and `\\mathbb{E}[X]` are written `P(A)` and `E(X)`."""
+    plain = ["\\bar" if t == "\\overline" else t for t in tokens if t not in _DECORATIONS]
+    if plain[1:2] in (["["], ["("]) and plain[0] in _OF_CHANCE and (plain[0] not in "VD" or plain[2:3] >= ["X"]):
+        plain = [_OF_CHANCE[plain[0]], *({"[": "(", "]": ")"}.get(t, t) for t in plain[1:])]
+    return tuple(plain)
+
+
+_OF_CHANCE = {
+    spelled: sign
+    for sign, spellings in {
+        "P": r"P \Pr Pr \mathbb{P}",
+        "E": r"E \mathbb{E}",
+        "Var": r"Var \Var V D \mathbb{V}",
+    }.items()
+    for spelled in spellings.split()
+}
 
 
 _MARKS = frozenset({"*", "\\dagger", "H"})

@@ -768,6 +768,15 @@ def with_square_brackets(text: str, question: str | None) -> str:
     return text if _OF_VECTORS.search(question) is not None else _BETWEEN_ANGLES.sub(_closed_by_angles, text)
 
 
+# The Dutch intervals without an end: `\\langle\\leftarrow, -3]`
+_LEFT_ARROW = re.compile(
+    rf"(?:\\left\s*)?{_ANGLE[0]}\\leftarrow\s*[,;]\s*({_END}{{1,40}}?)(?:\\right)?({_ANGLE[1]}|\s*[\])])"
+)
+_RIGHT_ARROW = re.compile(
+    rf"(?:\\left\s*)?({_ANGLE[0]}|[\[(])({_END}{{1,40}}?)[,;]\s*\\(?:rightarrow|to)(?![a-z])\s*(?:\\right)?{_ANGLE[1]}"
+)
+
+
 def _or_or_comma(found: re.Match[str]) -> str:
     """`or` between two values of one name; `and` in another language joins those of two names."""
     before = re.findall(r"([a-zA-Z])\s*=", found.string[: found.start()])
@@ -795,6 +804,9 @@ _RULES: tuple[_Rule, ...] = (
     ("(", re.compile(r"(?<![\w.)])(\d+)[.,]\((\d{1,30})\)(?![\w(^])"), r"\1.\\overline{\2}"),
     ("(", re.compile(r"^(\d+)[.,](\d+)\((\d{1,30})\)$"), r"\1.\2\\overline{\3}"),
     ("{:}", re.compile(r"\{:\}"), ":"),
+    # the Dutch ends of an interval without an end
+    ("arrow", _LEFT_ARROW, lambda found: f"(-\\infty,{found[1]}{']' if found[2].strip() == ']' else ')'}"),
+    ("angle", _RIGHT_ARROW, lambda found: f"{'[' if found[1] == '[' else '('}{found[2]},\\infty)"),
     ("10", re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)"), r"\\times "),
     # an element of a set by the letter of a constant, or of a set with two values in one
     ("\\in", re.compile(r"^\s*(?:e|[xz](?=[^}]*\\pm))\s*\\in\s*(?=(?:\\left\s*)?\\\{)"), ""),

@@ -873,7 +873,7 @@ def _is_unit(word: str) -> bool:
 
 _SMALLER = frozenset({"positive", "nonnegative", "natural", "integer", "rational"})
 _LETTER = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z])")
-_COUNTING, _ARGUMENTS = frozenset("nkmlj"), frozenset("xyzt")
+_COUNTING, _ARGUMENTS, _CONSTANTS = frozenset("nkmlj"), frozenset("xyzt"), frozenset("cCABDK")
 _CONFINES = re.compile(r"\\text\s*\{[\s,]*(?:for|where|with|when|avec|où|mit|wobei|con|com|где)\b|其中|,(?=[^,]*\Z)")
 
 
@@ -887,8 +887,15 @@ def _confines_constant(pair: Pair) -> bool:
     letters = {*_LETTER.findall(pair.answer, max(pair.answer.rfind("("), 0) if opened is None else opened.end())}
     asked = pair.question.text if pair.question is not None else ""
     # the bounds of arguments may be those of the domain
-    letters -= {*_LETTER.findall(asked), *_ARGUMENTS, *_COUNTING}
-    return not letters.isdisjoint(pair.ref.tokens)
+    known = {*_LETTER.findall(asked), *_ARGUMENTS}
+    free = {*pair.ref.tokens} & _CONSTANTS - known
+    # another letter may stand for a constant, whose numbers are not whole
+    turns = "\\pi" in pair.ref.tokens and "integer" not in fields
+    letters -= known if free or turns else known | _COUNTING
+    free |= {*pair.ref.tokens} & _COUNTING - known if turns else frozenset()
+    return not letters.isdisjoint(pair.ref.tokens) or (
+        bool(free) and not free.issubset(pair.ans.tokens) and bool(letters)
+    )
 
 
 def _bounds(fields: frozenset[str]) -> bool:

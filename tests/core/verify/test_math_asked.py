@@ -10,7 +10,7 @@ from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
 
 # question | outputs that state its answer, 42 | outputs that state another's; parted by two semicolons
 NAMES = r"""
-Find $x$. | $x=\boxed{42}$ ;; $\boxed{x=42}$ ;; $x=6\cdot7=\boxed{42}$ ;; $n=\boxed{42}$ ;; $\boxed{42}=x$ ;; $6\cdot7=\boxed{42}$ ;; $84/2=x=\boxed{42}$ | $2x=\boxed{42}$ ;; $\boxed{x+1=42}$ ;; $\sqrt{x}=\boxed{42}$ ;; $\boxed{42}=x^2$ ;; $-x=\boxed{42}$ ;; $\frac{1}{x}=\boxed{42}$
+Find $x$. | $x=\boxed{42}$ ;; $\boxed{x=42}$ ;; $x=6\cdot7=\boxed{42}$ ;; $\boxed{42}=x$ ;; $6\cdot7=\boxed{42}$ ;; $84/2=x=\boxed{42}$ | $n=\boxed{42}$ ;; $2x=\boxed{42}$ ;; $\boxed{x+1=42}$ ;; $\sqrt{x}=\boxed{42}$ ;; $\boxed{42}=x^2$ ;; $-x=\boxed{42}$ ;; $\frac{1}{x}=\boxed{42}$
 If $x+y=9$, find $x$. | $x=\boxed{42}$ | $y=\boxed{42}$ ;; $\boxed{y=42}$
 Find $f(2)$. | $f(2)=\boxed{42}$ ;; $f(2)=6\cdot7=\boxed{42}$ | $f(3)=\boxed{42}$ ;; $\boxed{f'(2)=42}$ ;; $f(2)+1=\boxed{42}$
 For the sequence $a_n$ find $a_{10}$. | $a_{10}=\boxed{42}$ | $\boxed{a_9=42}$
