@@ -210,6 +210,7 @@ class PlacedAnswer(NamedTuple):
     others: answers side by side with this one; who compares values compares them, too.
     again: the values that the text behind the answer states, each in its possible spellings.
     boxed: whether the text around it may be the formula that its box is a part of.
+    parts: boxes that name a part of the answer each, in one text; empty for others.
     """
 
     text: str | None
@@ -220,6 +221,7 @@ class PlacedAnswer(NamedTuple):
     others: tuple[str, ...] = ()
     again: tuple[tuple[str, ...], ...] = ()
     boxed: bool = True
+    parts: str = ""
 
     def is_plain(self) -> bool:
         """Whether nothing stands around the answer that would have to be read."""
@@ -249,8 +251,8 @@ def find_answer(
             problem = problem or CONTRADICTION
         if problem:
             return PlacedAnswer(None, f"{problem} in {_NAMES[place]}")
-        text, _, raw, before, behind, others, again, *_ = found
-        return PlacedAnswer(text, _NAMES[place], raw or text, before, behind, others, again, place == "boxed")
+        text, _, raw, before, behind, others, again, *_, parts = found
+        return PlacedAnswer(text, _NAMES[place], raw or text, before, behind, others, again, place == "boxed", parts)
     sought = ", ".join(f"no {_SHORT_NAMES[place]}" for place in places)
     return PlacedAnswer(None, f"{sought} in the answer" + ("" if said is output else " after the thinking"))
 
@@ -513,7 +515,30 @@ def _in_box(text: str) -> Found | None:
     others = tuple(dict.fromkeys(one for box in beside if same_text(one := _signed(text, box)) != said))
     before = text[max(boxes[0].start - _NEAR, 0) : boxes[0].start]
     again = stated_again(text, last.start, rest, content) if rest.strip(_ENDING) else ()
-    return Found(content.strip(), "", content, before, rest[:_BEHIND], others, again)
+    parts = _named_parts(text) if len(boxes) == 1 and text.find(_MACRO) != last.start else ""
+    return Found(content.strip(), "", content, before, rest[:_BEHIND], others, again, parts=parts)
+
+
+_NAME_BEFORE = re.compile(r"(?P<name>[^\W\d_]+(?:[ _-][^\W\d_]+){0,2})\s*=\s*\$?\s*\Z")
+_MOST_PARTS = 6
+
+
+def _named_parts(text: str) -> str:
+    """All boxes of a text in one, `a=1, b=2`, if each names its value otherwise and nothing denies one; else empty.
+
+    Two questions in one have an answer each: `the n-th term is \\boxed{a_n=2n-1}; the sum is \\boxed{S_n=n^2}`.
+    """
+    boxes = _scan(text)
+    named: dict[str, str] = {}
+    for box in boxes if 1 < len(boxes) <= _MOST_PARTS else ():
+        content = inside(text, box).strip()
+        if "=" not in content and (said := _NAME_BEFORE.search(text[max(box.start - _NEAR, 0) : box.start])):
+            content = f"{said['name']} = {content}"
+        name, equals, _ = content.partition("=")
+        if not equals or same_text(name) in named or _is_unsaid(text, box.start):
+            return ""
+        named[same_text(name)] = content
+    return ", ".join(named.values()) if named and not is_denied(text[boxes[0].start : boxes[-1].start]) else ""
 
 
 # Words that say nothing but that the answer follows, wherever they stand

@@ -416,14 +416,14 @@ class CheapComparer:
         return unordered(self.compare, mine, theirs) if len(mine) == len(theirs) else DIFFERENT
 
     def _unnamed_set(self, side: Reading, other: Reading) -> Reading:
-        r"""The side without a name of the solutions, `S=\{1, 2\}`, which neither the other nor the question has."""
+        r"""The side without a name of the solutions, `S=\{1, 2\}`, that the question gives no other set."""
         if not (isinstance(side, Named) and side.name in _SOLUTION_SETS and isinstance(side.value, Listing | Region)):
             return side
         # another set has another name
         is_of_set = isinstance(other, Named) and isinstance(other.name, Symbol) and other.name.name.isupper()
-        if is_of_set or label(side.name)[0] in self._letters():
-            return side
-        return side.value
+        sign = label(side.name)[0]
+        asked = self.question.text if self.question is not None and sign in self._letters() else ""
+        return side if is_of_set or (asked and _SET_OF_SOLUTIONS.search(asked) is None) else side.value
 
     def _first_terms(self, ref: Reading, ans: Reading) -> Reading:
         r"""The answer without the dots behind it, where the question asks for so many terms: `1, 4, 9, \ldots`."""
@@ -623,6 +623,12 @@ _ASKS_INVERSE = re.compile(r"inver[st]|umkehr|réciproque|反函数|逆関数|о
 
 
 _SOLUTION_SETS = (Symbol("S"), Symbol("L"))
+# The set is called that of the solutions where it gets its name
+_SET_OF_SOLUTIONS = re.compile(
+    r"(?:solution|lösung|soluci[oó]n|soluç|soluz|soluți|nghiệm|решени|розв'яз|rozwiąz|řešení|çözüm|oplossing|lösning|løsning"
+    r"|megoldás|解|근|해집합)[^\W\d_]*[\s\W]{0,3}(?:set\s?)?[\s$({]{0,3}(?:\\math(?:cal|bb|rm)\s*\{?\s*)?[SL](?![a-zA-Z])",
+    re.IGNORECASE,
+)
 
 
 def _names_alike(ref: Named, ans: Named, question: Question | None) -> bool:

@@ -271,6 +271,10 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
                 said = said or _has_value((yield f"{text}{one}" if one.startswith(ROUGHLY) else one))
             if not said:
                 return MathVerdict("different", "place", f"another value after {found.where}: {short(spellings[-1])}")
+    if found.parts and first.outcome == "different":
+        parts: MathVerdict = yield found.parts
+        if parts.outcome == "equal":
+            return parts
     if not found.others or first.outcome == "undecided":
         return first
     if first.outcome == "equal":

@@ -517,12 +517,15 @@ def _bracket_kind(text: str) -> str:
 
 def _emit_op(match: re.Match[str], spaced: bool, out: list[Token]) -> None:
     found = _PLAIN.get(match[0], match[0])
-    if found == "!=" and not spaced and out and _ends_number(out):
-        # `5!=120` is a factorial and an equals sign: nobody states that two numbers differ
+    if found == "!=" and not spaced and out and (_ends_number(out) or _FACTORIAL.search(match.string)):
+        # `5!=120` is a factorial and an equals sign, also where another factorial stands: no two numbers differ
         out += [Token("op", "!"), Token("op", "=")]
     elif found != "." or not match.string[: match.start()].endswith(("\\left", "\\right")):
         found = "\\\\" if found.startswith("\\\\") else found
         out.append(Token("word" if found == "and" else _bracket_kind(found) or "op", found, spaced))
+
+
+_FACTORIAL = re.compile(r"[\d)a-z]\s?!(?!=|\s*\})")
 
 
 def _ends_number(tokens: Sequence[Token]) -> bool:
