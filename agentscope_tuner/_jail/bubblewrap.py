@@ -23,6 +23,7 @@ from pathlib import Path
 
 from agentscope_tuner._jail.inside import MODULES, SHARED, STDERR, STDIN, STDOUT, ZERO
 from agentscope_tuner._run.child import ChildProgram
+from agentscope_tuner._run.forks import unforked
 
 #: Where a jail shows other files.
 SHOWN = "/shown"
@@ -194,12 +195,13 @@ def user_namespace() -> int | None:
 
 
 def _make_namespace() -> int:
-    process = subprocess.Popen(
-        [interpreter(), "-I", "-S", "-c", _MAKE_NAMESPACE],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
+    with unforked():
+        process = subprocess.Popen(
+            [interpreter(), "-I", "-S", "-c", _MAKE_NAMESPACE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
     with process:
         assert process.stdout is not None
         try:

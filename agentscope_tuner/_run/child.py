@@ -99,25 +99,38 @@ class ChildProcess:
         _LIVE.add(self)
         with contextlib.ExitStack() as undo:
             undo.callback(self.close)
-            self.channel, theirs = socket.socketpair()
-            self._held.callback(self.channel.close)
-            self.channel.setblocking(False)
-            their_lifeline, lifeline = os.pipe()
-            self._held.callback(os.close, lifeline)
-            with theirs, open(their_lifeline, "rb"):
-                handed = (theirs.fileno(), their_lifeline, *inherited)
-                self._process = subprocess.Popen(
-                    program.command(handed),
-                    stdin=subprocess.DEVNULL,
-                    stdout=stdout,
-                    stderr=stderr,
-                    env=environment,
-                    pass_fds=handed,
-                    start_new_session=not program.isolated,
-                    process_group=0 if program.isolated else None,
-                )
+            self._process = self._started(program, inherited, environment, stdout, stderr)
             undo.pop_all()
         self.pid = self._process.pid
+
+    # A fork of another thread would keep what is not `_held` yet. It would also keep open, for as long as it lives, the
+    # pipe whose end tells Popen that the program runs, and Popen would wait
+    @forks.unforked()
+    def _started(
+        self,
+        program: ChildProgram,
+        inherited: Sequence[int],
+        environment: Mapping[str, str] | None,
+        stdout: int | None,
+        stderr: int | None,
+    ) -> subprocess.Popen[bytes]:
+        self.channel, theirs = socket.socketpair()
+        self._held.callback(self.channel.close)
+        self.channel.setblocking(False)
+        their_lifeline, lifeline = os.pipe()
+        self._held.callback(os.close, lifeline)
+        with theirs, open(their_lifeline, "rb"):
+            handed = (theirs.fileno(), their_lifeline, *inherited)
+            return subprocess.Popen(
+                program.command(handed),
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                env=environment,
+                pass_fds=handed,
+                start_new_session=not program.isolated,
+                process_group=0 if program.isolated else None,
+            )
 
     @property
     def has_unsent(self) -> bool:
@@ -205,8 +218,9 @@ class ChildProcess:
         The kernel then kills a child that still runs, as if the parent had ended.
         """
         with self._ending:
-            _LIVE.discard(self)
             self._held.close()
+            # last: what a fork that comes meanwhile still holds, it closes as well
+            _LIVE.discard(self)
 
     def forget(self) -> None:
         """In a fork of this process: leave the child, and its reaping, to the original process."""

@@ -109,8 +109,10 @@ class Worker(Generic[T]):
         while not self._unread:
             if self._lost is not None:
                 raise self._lost
+            if (seconds := self._seconds(left)) is None:
+                break
             self._news = self._loop.create_future()
-            timer = self._loop.call_later(min(left(), _LOOK_SECONDS), self._wake)
+            timer = self._loop.call_later(min(seconds, _LOOK_SECONDS), self._wake)
             try:
                 await self._news
             finally:
@@ -124,6 +126,18 @@ class Worker(Generic[T]):
         self.since = time.monotonic()
         self._read_on()
         return found
+
+    def _seconds(self, left: Callable[[], float]) -> float | None:
+        """What `left` says; None where the message has come before the limit was looked at: a loop that was held up for
+        longer than a worker may take would find each of them late.
+        """
+        try:
+            return left()
+        except WorkerLost:
+            self._read()
+            if not self._unread:
+                raise
+            return None
 
     def leave(self) -> None:
         """End the worker: at once where it has work, else as soon as it has noticed."""
@@ -485,7 +499,8 @@ class QuestionPool(Pool[W], Generic[W, Q]):
         question: Q = worker.jobs.popleft()
         try:
             question.answer.set_result(self.result(worker, question, message))
-        except JudgeError as exc:
+        # it has left the worker's jobs, so nobody else would tell its caller
+        except Exception as exc:  # noqa: BLE001
             question.answer.set_exception(exc)
 
     def lost(self, worker: W, loss: WorkerLost) -> None:

@@ -228,7 +228,8 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
             self._remember(comparison, str(reply.get("reason", "")))
         try:
             comparison.answer.set_result(_result_of(reply, comparison.kind[0]))
-        except JudgeError as exc:
+        # no worker has it any more, so nobody else would tell its caller
+        except Exception as exc:  # noqa: BLE001
             comparison.answer.set_exception(exc)
 
     def _remember(self, comparison: QueuedPair, reason: str) -> None:

@@ -26,7 +26,7 @@ from agentscope_tuner import JudgeError, WorkflowOutput, WorkflowTask, load_judg
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from benchmarks.bars import at_most
 from benchmarks.code.cheats import SECRET_FILE, SECRET_VARIABLE, Cheat
-from benchmarks.code.redteam import FORMS, SETTINGS, Attack, attacks, orphans, running_below
+from benchmarks.code.redteam import FORMS, SETTINGS, Attack, attacks, orphans, running, running_below
 from benchmarks.scale.served import Served
 
 _AT_ONCE = 8
@@ -182,6 +182,9 @@ def meet(name: str, team: Sequence[Attack]) -> bool:
         time.sleep(2)
         left = running_below(os.getpid())
     left |= orphans() - before
+    # what is being killed at that moment, another grader's too, has not stayed
+    time.sleep(0.5)
+    left &= running()
     for title, found in (("PAID", paid), ("NO VERDICT", failed), ("REFUSED", refused)):
         for one, why in found:
             print(f"{title} {one.form} {one.cheat.family}: {one.cheat.name} {why[:200]!r}")

@@ -103,23 +103,31 @@ def running() -> set[str]:
 
 def running_below(pid: int) -> set[str]:
     """Those of a process and of all that it has started."""
-    return {found for found in running() if str(pid) in _above(found)}
+    return {found for found in running() if str(pid) in (above(found) or ())}
 
 
 def orphans() -> set[str]:
     """Those that no grader holds any more, and those of this process: other graders on this machine have their own."""
-    found = running()
-    return {pid for pid in found if not ({*_above(pid)} - {*found, "0", "1", str(os.getpid())} - {*_above("self")})}
+    found, own = running(), above("self") or set()
+    expected = {*found, "0", "1", str(os.getpid()), *own}
+    return {pid for pid in found if (held := above(pid)) is not None and held <= expected}
 
 
-def _above(pid: str) -> Iterator[str]:
-    """The processes above one."""
-    while pid not in ("0", "1"):
+def above(pid: str) -> set[str] | None:
+    """The processes above one; None where it has ended meanwhile, which is then no orphan."""
+    found, one = set[str](), pid
+    while one not in ("0", "1"):
         try:
-            pid = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+            parent = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[1]
         except OSError:
-            return
-        yield pid
+            if one == pid:
+                return None
+            # one above it has ended, and what was below that has another parent now
+            found, one = set(), pid
+            continue
+        found.add(parent)
+        one = parent
+    return found
 
 
 def main() -> None:
@@ -147,6 +155,9 @@ def main() -> None:
         }
     time.sleep(1)
     stayed = orphans()
+    # what is being killed at that moment, another grader's too, has not stayed
+    time.sleep(0.5)
+    stayed &= running()
     paid = [one for one in outcomes if one.reward]
     failed = [one for one in outcomes if one.reward is None]
     left = {*os.listdir("/tmp"), *os.listdir("/dev/shm")} - before

@@ -1129,13 +1129,13 @@ _UNDER_NONE = {
 def test_without_isolation_a_verdict_is_bounded_and_nothing_stays(case: str, caplog: pytest.LogCaptureFixture) -> None:
     program, reward, why = _UNDER_NONE[case]
     judge = code_judge(**_BARE, seconds=1.0, deadline=60)
+    # a jail of the test before may idle for half a second
+    before = {*process_tree.descendants(os.getpid())}
     judgement = judge.judge(asked(DOUBLES), wrote(program))
-    assert judgement.reward == reward
+    assert judgement.reward == reward, judgement
     assert why in judgement.reason
     assert "isolation is none" in caplog.text
-    # idle graders of this process may be left, and none of them has a program any more
-    stats = [Path(f"/proc/{pid}/stat") for pid in process_tree.descendants(os.getpid())[1:]]
-    assert {stat.read_text().rpartition(")")[2].split()[1] for stat in stats if stat.exists()} <= {str(os.getpid())}
+    assert {*process_tree.descendants(os.getpid())} <= before
 
 
 def test_without_isolation_a_judge_needs_a_deadline_and_is_held_to_it() -> None:

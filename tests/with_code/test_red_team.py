@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import islice
@@ -17,7 +20,7 @@ from agentscope_tuner._jail.jail import Jail, JailWork, RunLimits
 from agentscope_tuner.adapters.trl import reward_func
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from benchmarks.code.cheats import rows
-from benchmarks.code.redteam import SETTINGS, attacks, mistaken, running
+from benchmarks.code.redteam import SETTINGS, above, attacks, mistaken, orphans, running, running_below
 from benchmarks.scale.served import Served
 from tests.with_code.judged import DOUBLES, asked, code_judge, wrote
 
@@ -180,6 +183,19 @@ def test_a_warm_jail_keeps_nothing_of_an_answer(monkeypatch: pytest.MonkeyPatch)
         judgement = judge.judge(asked(DOUBLES), wrote(_LEAVES))
         assert judgement.reward == 1.0, judgement
     assert len(used) == 1
+
+
+def test_a_jail_that_ends_while_it_is_looked_at_is_no_orphan() -> None:
+    with subprocess.Popen([sys.executable, "-c", "pass"]) as ended:
+        pass
+    assert above(str(ended.pid)) is None
+    assert str(os.getppid()) in (above(str(os.getpid())) or ())
+    with Jail() as jail:
+        jail.until_ready()
+        own = running_below(os.getpid())
+        assert {str(jail._child.pid), str(jail.first)} <= own
+        assert own <= orphans()
+    assert not {str(jail._child.pid), str(jail.first)} & running_below(os.getpid())
 
 
 def test_idle_jails_are_ended() -> None:

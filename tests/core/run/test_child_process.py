@@ -8,7 +8,8 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.context import ForkContext, SpawnContext
 from pathlib import Path
@@ -131,6 +132,43 @@ def test_a_fork_leaves_the_child_to_its_parent(child: ChildProcess) -> None:
         os._exit(0)
     os.waitpid(fork, 0)
     assert ask(child, b"still up") == b"still up"
+
+
+class Forking(ChildProgram):
+    """Another thread forks this process while the child is started; what the fork exits with says what it kept."""
+
+    kept = -1
+
+    def command(self, descriptors: Sequence[int]) -> list[str]:
+        theirs = {os.fstat(descriptor).st_ino for descriptor in descriptors}
+        has_forked = threading.Event()
+
+        def fork() -> None:
+            if (forked := os.fork()) == 0:
+                own = [int(name) for name in os.listdir("/proc/self/fd")]
+                inodes = {os.fstat(one).st_ino for one in own if os.path.exists(f"/proc/self/fd/{one}")}
+                os._exit(len(theirs & inodes))
+            has_forked.set()
+            type(self).kept = os.waitstatus_to_exitcode(os.waitpid(forked, 0)[1])
+
+        type(self).thread = threading.Thread(target=fork)
+        self.thread.start()
+        # it does not, before the child has been started
+        has_forked.wait(0.2)
+        return super().command(descriptors)
+
+    thread = threading.Thread()
+
+
+def test_a_fork_while_a_child_is_started_keeps_nothing_of_it() -> None:
+    """The start waited for the end of the fork, which had the pipe that tells of it: twenty seconds, of one that slept
+    so long.
+    """
+    child = ChildProcess(Forking("tests.child_programs", path=[str(ROOT), *sys.path]))
+    child.end()
+    Forking.thread.join(SECONDS)
+    child.close()
+    assert Forking.kept == 0
 
 
 def test_what_cannot_start_leaves_no_descriptor_open(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import math
 import os
+import pickle
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -133,6 +136,37 @@ def test_the_time_in_the_queue_counts_and_the_first_start_does_not(pool: Obedien
         waiting.result(0.9)
     with pytest.raises(NoAnswer, match="late"):
         hanging.result(SECONDS)
+
+
+class HeldUp(Obedient):
+    """Its loop looks at a worker's time only when the answer has come, and then the time is over."""
+
+    def left(self, worker: Worker[PoolQuestion]) -> float:
+        if not worker.jobs:
+            return math.inf
+        select.select([worker.child.channel], [], [], SECONDS)
+        raise WallTimeUp(begun=True)
+
+
+def test_an_answer_that_came_while_the_loop_was_held_up_counts() -> None:
+    pool = HeldUp(1)
+    assert answers(pool, b"one", b"two") == [b"one", b"two"]
+    pool.close()
+
+
+class Unreadable(Obedient):
+    """Its answers cannot be read."""
+
+    def result(self, worker: Worker[PoolQuestion], question: PoolQuestion, message: bytes) -> Any:
+        return pickle.loads(message)
+
+
+def test_whoever_waits_for_an_answer_that_cannot_be_read_is_told() -> None:
+    pool = Unreadable(1)
+    for _ in range(2):
+        with pytest.raises(pickle.UnpicklingError):
+            asked(pool, b"no pickle").result(SECONDS)
+    pool.close()
 
 
 def test_a_worker_that_dies_without_work_costs_no_question_anything(pool: Obedient) -> None:
