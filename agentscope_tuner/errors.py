@@ -19,7 +19,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import wraps
 from types import MappingProxyType
+from typing import ParamSpec, TypeVar
+
+_Given = ParamSpec("_Given")
+_Found = TypeVar("_Found")
 
 
 class Cause(StrEnum):
@@ -92,6 +97,29 @@ def told(what: str, *kinds: type[Exception], to: Callable[[str], Exception] | No
         missing = isinstance(exc, FileNotFoundError) and exc.errno is None
         said = "there is no such file" if missing else str(exc) or type(exc).__name__
         raise (to or ConfigError)(f"{what}: {said}") from exc
+
+
+def called_so(written: str) -> Callable[[Callable[_Given, _Found]], Callable[_Given, _Found]]:
+    """Decorates a public function: a call whose arguments do not fit it says how the call is written.
+
+    Args:
+        written: such a call; for use behind "write".
+    """
+
+    def door(function: Callable[_Given, _Found]) -> Callable[_Given, _Found]:
+        @wraps(function)
+        def call(*given: _Given.args, **named: _Given.kwargs) -> _Found:
+            try:
+                return function(*given, **named)
+            except TypeError as exc:
+                # A call that does not fit never enters the function, so that no frame stands below this one
+                if exc.__traceback__ is None or exc.__traceback__.tb_next is not None:
+                    raise
+                raise TypeError(f"{exc}: write {written}") from None
+
+        return call
+
+    return door
 
 
 @contextmanager

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Protocol, runtime_checkable
+import json
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn, Protocol, Self, runtime_checkable
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -26,6 +29,15 @@ class Boundary(BaseModel):
 
     # Trainers add fields of their own to tasks and outputs: keep them
     model_config = ConfigDict(extra="allow", arbitrary_types_allowed=True)
+    #: The fields of a first one, for messages.
+    example: ClassVar[Mapping[str, Any]] = {}
+
+    def __new__(cls, *given: object, **fields: Any) -> Self:
+        """Refuses values without a name, of which pydantic says no more than that it takes none."""
+        if given:
+            written = ", ".join(f"{name}={value!r}" for name, value in cls.example.items())
+            raise TypeError(f"a {cls.__name__} takes its fields by their names: write {cls.__name__}({written})")
+        return super().__new__(cls)
 
     def __getitem__(self, key: object) -> NoReturn:
         raise TypeError(f"a {type(self).__name__} has no [{key!r}]: {self.fields_told()}")
@@ -41,6 +53,8 @@ class Boundary(BaseModel):
 class Task(Boundary):
     """One training task, as a data set gives it."""
 
+    example = MappingProxyType({"main_query": "1+1?", "metadata": {"answer": "2"}})
+
     main_query: str = Field(default="", description="the question put to the agent")
     init_messages: list[dict[str, Any]] = Field(default_factory=list, description="chat messages that open the episode")
     task_id: Identifier = Field(default="", description="names the task in errors, logs and advantage groups")
@@ -50,6 +64,8 @@ class Task(Boundary):
 
 class WorkflowTask(Boundary):
     """A task on its way through one rollout."""
+
+    example = MappingProxyType({"task": dict(Task.example)})
 
     task: Task
     task_id: Identifier = Field(default="", description="the task's own id when left empty")
@@ -83,6 +99,8 @@ class WorkflowOutput(Boundary):
     What a policy nested too deeply, or counted with too many digits, stands in the metadata as text: see `bounds`.
     """
 
+    example = MappingProxyType({"metadata": {"final_answer": "2"}})
+
     reward: float | None = Field(default=None, description="left None: the judge fills it in")
     is_success: bool | None = Field(default=None, description="left None: the judge fills it in")
     metadata: dict[str, Any] = Field(default_factory=dict, description='`metadata["final_answer"]` is the answer')
@@ -105,6 +123,8 @@ class WorkflowOutput(Boundary):
 class Rollout(Boundary):
     """One row of a rollout file: a task and what an agent made of it."""
 
+    example = MappingProxyType({"id": "1", "task": dict(Task.example), "output": dict(WorkflowOutput.example)})
+
     id: Identifier
     task: Task
     output: WorkflowOutput
@@ -116,7 +136,12 @@ def first_problem(exc: ValidationError) -> str:
     first = exc.errors(include_url=False, include_input=False, include_context=False)[0]
     path = ".".join(str(part) for part in first["loc"])
     more = f" (and {exc.error_count() - 1} more)" if exc.error_count() > 1 else ""
-    return f"{path}: {first['msg']}{more}" if path else f"{first['msg']}{more}"
+    shape = _SHAPES.get(first["msg"].rpartition(" ")[2]) if first["type"] == "model_type" else None
+    told = f"write an object such as {shape}" if shape else first["msg"]
+    return f"{path}: {told}{more}" if path else f"{told}{more}"
+
+
+_SHAPES = {kind.__name__: json.dumps(dict(kind.example)) for kind in (Task, WorkflowTask, WorkflowOutput, Rollout)}
 
 
 class Workflow:

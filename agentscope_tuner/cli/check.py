@@ -176,7 +176,9 @@ def _rows_shown(report: TaskReport, keys: Sequence[str]) -> Table:
     """The first rows side by side, as the judge reads them."""
     found = table("as the judge reads them", "", *(where.rpartition("/")[2] for where, _, _ in report.shown))
     tasks, outputs = [task for _, task, _ in report.shown], [output for _, _, output in report.shown]
-    held = [key for key in keys if any(key in task.metadata for task in tasks)] or keys[:1]
+    held = [key for key in keys if any(key in task.metadata for task in tasks)]
+    # a judge that finds its reference under another name lacks nothing
+    held = held or (list(keys[:1]) if report.counts else [])
     references = [(key, [plain_text(task.metadata.get(key, "–")) for task in tasks]) for key in held]
     given = ["–" if output is None else plain_text(output.metadata.get("final_answer", "–")) for output in outputs]
     questions = [task.main_query or plain_text(task.init_messages or "–") for task in tasks]

@@ -126,10 +126,6 @@ def _rows(lines: Iterable[Line], id_: str | None, *, ranks: bool) -> tuple[list[
     return group, place
 
 
-# More are a sentence
-_MOST_WORDS = 3
-
-
 def _compare(reference_text: str, answer: str, deadline: float, question: str | None, *, as_json: bool) -> None:
     sandbox = shared(1, deadline)
     try:
@@ -141,10 +137,11 @@ def _compare(reference_text: str, answer: str, deadline: float, question: str | 
         shown = [*readings(pair), stages_table(pair, sandbox)] if verdict.stage != "place" else []
     except JudgeError as exc:
         raise fail(str(exc)) from exc
-    if "\\boxed" not in answer and ("####" in answer or len(answer.split()) > _MOST_WORDS):
-        place = "after ####" if "####" in answer else "as the content of a box"
-        say(f"note: the answer is read {place}; by default a judge reads \\boxed{{}} alone, see math.answer_in")
     out.print(*shown, sep="\n", soft_wrap=True)
+    if "\\boxed" not in answer:
+        place = "after ####" if "####" in answer else "as if it stood in a box"
+        unread = "by default a judge gives 0 to a response without \\boxed{}, see math.answer_in"
+        say(f"note: the answer is read {place}; {unread}")
     out.print(f"{verdict.outcome}: {verdict.reason}", markup=False, soft_wrap=True)
     for option, given in (("--reference", reference_text), ("--answer", answer)):
         if bare_command := _NO_BACKSLASH.search(given):

@@ -100,7 +100,9 @@ def _totals(summary: Summary) -> Iterator[tuple[str, str]]:
     yield from ((f"0.0, but {mark}", str(count)) for mark, count in summary.marks.most_common() if count)
     yield from ((f"rule {rule}", str(count)) for rule, count in summary.violations.most_common())
     yield from ((f"failed: {cause}", str(count)) for cause, count in summary.causes.most_common())
-    yield from ((f"failed x{count}", why) for why, count in summary.failures.most_common(_MOST_FAILURES))
+    for why, count in summary.failures.most_common(_MOST_FAILURES):
+        place = summary.first_places.get(why)
+        yield f"failed x{count}", f"{why} ({'first ' if count > 1 else ''}{place})" if place else why
     for metric, (rows, rewards) in sorted(summary.means.items()):
         # `judge` says of these answers what to set
         if not metric.startswith(ELSEWHERE):

@@ -99,7 +99,7 @@ def _nearest(path: Path) -> str:
     if path.suffix == "" and path.name.isidentifier():
         example = {"astuner": {"task_judge": {"judge": path.name}}}
         return f": name a YAML file; in Python a mapping is taken, too, such as {example}"
-    there = [each.name for each in path.parent.glob("*.y*ml")]
-    if near := difflib.get_close_matches(path.name, there, n=1, cutoff=0.7):
-        return f": did you mean {str(path.parent / near[0])!r}?"
+    there = {each.name.lower(): each for each in path.parent.glob("*") if each.suffix.lower() in (".yaml", ".yml")}
+    if near := difflib.get_close_matches(path.name.lower(), there, n=1, cutoff=0.7):
+        return f": did you mean {str(there[near[0]])!r}?"
     return ": `astuner init math FOLDER` writes one"

@@ -251,7 +251,8 @@ def _elsewhere(seen: Seen) -> RewardTrouble | None:
     if len(where[place]) * 2 >= len(tried):
         seen_by_it = "finds no answer" if silent else "pays nothing"
         message = f"the judge {seen_by_it}, and {len(where[place])} of {len(tried)} {PLACES[place]}"
-        remedy = f"astuner.task_judge.math.answer_in: [{place}], or your judge's own answer_in"
+        setting = f"astuner.task_judge.math.answer_in: [{place}]"
+        remedy = f"{setting} where the judge is math; else its own answer_in, or ask for \\boxed{{}} in the prompt"
         return _cause("answers stand elsewhere", where[place], len(tried), message, remedy)
     if not silent or 2 * sum(map(is_right, tried)) >= len(tried):
         return None

@@ -133,6 +133,10 @@ def _spelling(raw: bytes) -> str:
         return " and ends in a comma: a line holds one object and nothing more"
     if raw.startswith(b"{") and raw.rstrip().endswith(b","):
         return ": write each object on one line, as `jq -c . FILE` does"
+    if re.search(rb",\s*[}\]]\s*$", raw):
+        return ", and before its last bracket stands a comma: remove that comma"
+    if raw.startswith((b"//", b"#")):
+        return ", a comment, which JSON lines do not have: remove it"
     if raw[:1] not in b"[{" and raw.count(b",") + raw.count(b"\t") > 1:
         return ": is it a table? Then name the file .csv or .tsv"
     return ""

@@ -20,6 +20,8 @@ from agentscope_tuner.task_judge.contract.judgement import Judgement, Status
 #: The common names of the reference in a task's or an output's metadata; the first that it has counts.
 REFERENCE_KEYS = ("answer", "ground_truth", "reference", "target")
 _MOST_REASONS = 1000
+# `file.jsonl:3` before an error, which names the row
+_PLACE = re.compile(r"\S+:\d+(?=: )")
 _REASON_CHARS = 300
 _MOST_EXAMPLES = 8
 _USAGE = "judge_"
@@ -43,7 +45,8 @@ class Summary:
     of the rewards of each part of a combined judge and of each route: the metrics `part/<name>` and `route/<name>`.
     `marks` counts the rows of each of `MARKS`.
     `examples` holds the first row of each status, reward and kind of reason (the words before its colon), at most
-    `most_examples`. `causes` counts failed rows by what has to be fixed, `failures` counts them by reason.
+    `most_examples`. `causes` counts failed rows by what has to be fixed, `failures` counts them by reason,
+    and `first_places` has the row of each reason, where it is known.
     """
 
     rows: int = 0
@@ -58,6 +61,7 @@ class Summary:
     usage: dict[str, float] = field(default_factory=dict)
     means: dict[str, tuple[float, float]] = field(default_factory=dict)
     marks: Counter[str] = field(default_factory=Counter)
+    first_places: dict[str, str] = field(default_factory=dict)
     examples: dict[tuple[str, float | None, str], tuple[str, Judgement]] = field(default_factory=dict)
     most_examples: int = _MOST_EXAMPLES
 
@@ -83,7 +87,8 @@ class Summary:
             elif metric.startswith(_MEANS) and metric.count("/") == 1:
                 self._add_mean(metric, count, count * value)
         if judgement.reward is None:
-            self._add_failures(judgement.reason[:_REASON_CHARS], count)
+            place = _PLACE.match(judgement.error or "")
+            self._add_failures(judgement.reason[:_REASON_CHARS], count, place.group() if place else name)
             if judgement.cause is not None:
                 self.causes[judgement.cause.value] += count
             return
@@ -93,9 +98,11 @@ class Summary:
             self.labelled += count
             self.agreed += count * (judgement.is_success == label)
 
-    def _add_failures(self, reason: str, count: int) -> None:
+    def _add_failures(self, reason: str, count: int, place: str) -> None:
         # Reasons may quote rows, so their number is bounded: further ones are counted together
-        self.failures[reason if reason in self.failures or len(self.failures) < _MOST_REASONS else "(others)"] += count
+        told = reason if reason in self.failures or len(self.failures) < _MOST_REASONS else "(others)"
+        self.failures[told] += count
+        self.first_places.setdefault(told, place)
 
     def _add_usage(self, metric: str, total: float) -> None:
         if metric in self.usage or len(self.usage) < _MOST_USAGES:
@@ -111,7 +118,7 @@ class Summary:
         for name in _SUMS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for reason, count in other.failures.items():
-            self._add_failures(reason, count)
+            self._add_failures(reason, count, other.first_places.get(reason, ""))
         for metric, total in other.usage.items():
             self._add_usage(metric, total)
         for metric, (rows, sum_of_rewards) in other.means.items():

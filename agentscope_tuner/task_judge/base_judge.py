@@ -23,6 +23,20 @@ Counts = Mapping[str, Sequence[int]]
 _VERDICTS = {"compute_reward", "acompute_reward", "compute_rewards"}
 
 
+_PAIR = "it is a pair, `reward, is_success = …`"
+
+
+def _among_rewards(name: str) -> Callable[[Reward, Any], bool]:
+    """The tuple's comparison of that name, which takes rewards and refuses numbers with the way out."""
+
+    def compare(reward: Reward, other: Any) -> bool:
+        if isinstance(other, int | float):
+            reward._no_number()
+        return bool(getattr(tuple, name)(reward, other))
+
+    return compare
+
+
 class Reward(tuple[float, bool]):
     """`(raw_reward, is_success)`, as the trainer takes it, with its explanation.
 
@@ -71,9 +85,15 @@ class Reward(tuple[float, bool]):
     def __getattr__(self, name: str) -> NoReturn:
         # Asked only about names that a reward lacks
         raise AttributeError(
-            f"a Reward has no {name!r}: it is a pair, `reward, is_success = …`, with .reason, .metrics, .filtered_by, "
-            ".violations, .turns and .calls"
+            f"a Reward has no {name!r}: {_PAIR}, with .reason, .metrics, .filtered_by, .violations, .turns and .calls"
         )
+
+    def _no_number(self, *_: object) -> NoReturn:
+        raise TypeError(f"a Reward is no number: {_PAIR}")
+
+    __float__ = __int__ = __round__ = __abs__ = __sub__ = __rsub__ = __truediv__ = __radd__ = _no_number
+
+    __lt__, __le__, __gt__, __ge__ = map(_among_rewards, ("__lt__", "__le__", "__gt__", "__ge__"))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The inherited `tuple.__reduce_ex__` would call `__new__` with the pair as one argument

@@ -161,8 +161,9 @@ def _bound_evaluate(gym_env: object, instance_id: str, told: Mapping[str, dict[s
     where = f"instance {instance_id!r}"
     if gym_env is None:
         raise EnvServiceError(
-            f"{where}: workflow_task.gym_env is None; the workflow must put the episode's handle there, or "
-            f"task_env_uuid, with {_URL_KEY} in the configuration"
+            f"{where}: this judge asks the environment that ran the episode, and there is none: gym_env is None. A "
+            "workflow of yours sets workflow_task.gym_env to an object with evaluate(), or task_env_uuid beside "
+            f"{_URL_KEY} in the configuration; rows of a file have none: a judge such as math or llm judges those"
         )
     evaluate = getattr(gym_env, "evaluate", None)
     if not callable(evaluate):

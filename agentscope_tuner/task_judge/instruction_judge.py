@@ -435,4 +435,7 @@ def _arguments(raw: object) -> Mapping[str, Any]:
 
 
 def _bad(message: str) -> JudgeError:
-    return reference_error(f"the task's {message}")
+    return reference_error(f"the task's {message}; {_FORM}")
+
+
+_FORM = 'such as "instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]'

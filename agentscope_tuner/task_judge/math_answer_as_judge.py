@@ -157,7 +157,7 @@ class MathAnswerAsJudge(BaseJudge):
             return Reward(0.0, False, reason=damaged)
         place = stated_elsewhere(text, self._settings.answer_in, self._settings.think)
         if place is None:
-            return Reward(0.0, False, reason=found.where)
+            return Reward(0.0, False, reason=f"{found.where}{_swapped(truth, text)}")
         reason = f"{found.where}, which states one {_PLACES[place]}: {self._setting(place)} would read it"
         return Reward(0.0, False, reason=reason, metrics={f"{ELSEWHERE}{place}": 1.0})
 
@@ -173,6 +173,8 @@ class MathAnswerAsJudge(BaseJudge):
             return notes
         place = stated_elsewhere(final_answer(output), self._settings.answer_in, self._settings.think)
         if place is None:
+            if swapped := _swapped(_reference(task), final_answer(output)):
+                return [*notes, f"the response states no answer{swapped}"]
             return [
                 *notes,
                 f"the response states no answer {_PLACES['boxed']}, nor by another sign: ask for it in the prompt",
@@ -279,6 +281,17 @@ def _reference(task: Task) -> str:
     if text is None:
         raise reference_error(f"the reference answer {_way_out(value)}")
     return text
+
+
+# More are a sentence, and no reference
+_MOST_WORDS, _MOST_CHARS = 3, 60
+
+
+def _swapped(truth: str, text: str) -> str:
+    r"""A question for rows whose reference has the `\boxed{}` that the response lacks; empty for any others."""
+    alone = len(text) <= _MOST_CHARS and 0 < len(text.split()) <= _MOST_WORDS
+    swapped = alone and last_boxed(text) is None and last_boxed(truth) is not None
+    return ", but one in the reference: are the two columns swapped?" if swapped else ""
 
 
 # `3,5`: a list seldom has no space behind its comma

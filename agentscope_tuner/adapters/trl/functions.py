@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeVar
 from agentscope_tuner._run import loops
 from agentscope_tuner.adapters.rollout import FailingRun, batch_metrics, current_step, group_metrics, places_by, rows_of
 from agentscope_tuner.config import Source
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, called_so
 from agentscope_tuner.records.formats.sample import Prompt, as_rollout, reference_of
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, located, read_or_unread
 from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -249,6 +249,7 @@ def _prompt(pair: Pair) -> Hashable:
 
 
 Rewards = list[float | None]
+_CALL = "it as TRL does, by names: f(prompts=[…], completions=[…], answer=[…])"
 
 
 class _JudgeFunc:
@@ -268,6 +269,7 @@ class _JudgeFunc:
     #: Marks a function whose failed verdict TRL counts as 0 beside other functions: see `check_reward_funcs`.
     may_fail = True
 
+    @called_so("reward_func('judge.yaml'), and give the trainer what it returns")
     def __init__(self, config: Source, *, stop_when_failing: bool = True) -> None:
         # Absolute, because the other process may have another working directory
         self._config = located(config) if isinstance(config, str | Path) else config
@@ -352,14 +354,14 @@ def _check_ids(completion_ids: object) -> None:
     first = completion_ids[:1] if isinstance(completion_ids, list | tuple) else [completion_ids]
     if completion_ids is not None and any(isinstance(one, str) or not hasattr(one, "__len__") for one in first):
         raise TypeError(
-            f"the third argument is completion_ids, lists of tokens, got {completion_ids!r:.100}: give columns "
-            "by their names, such as answer=[…]"
+            f"the third argument is completion_ids, lists of tokens, got {completion_ids!r:.100}: write {_CALL}"
         )
 
 
 class RewardFunc(_JudgeFunc):
     """A reward function for TRL; sync, so TRL calls it on the main thread of each rank."""
 
+    @called_so(_CALL)
     def __call__(
         self, prompts: Sequence[Prompt], completions: Sequence[Prompt], completion_ids: object = None, **given: Any
     ) -> Rewards:

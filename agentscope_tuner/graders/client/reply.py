@@ -448,8 +448,14 @@ def final_json(
             )
         objects = own
     if not objects:
-        raise ReplyError(f"the reply holds no JSON verdict of the judge's own: {_excerpt(text)}")
+        raise ReplyError(f"the reply holds no JSON verdict of the judge's own ({_ask_for(key)}): {_excerpt(text)}")
     return objects[-1][0]
+
+
+def _ask_for(key: str) -> str:
+    """The way out for a reply in other words than a verdict's."""
+    form = json.dumps({key: 1})
+    return f"ask the model in its prompt to end with JSON such as {form}, or take a model that follows the prompt"
 
 
 def _could_be_quoted(objects: Sequence[tuple[dict[str, Any], str]], echoes: Sequence[str]) -> bool:

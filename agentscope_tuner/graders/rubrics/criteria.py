@@ -17,6 +17,7 @@ Aggregation = Literal["auto", "points", "weighted_mean", "required_pass", "all_p
 # The weight of a criterion that names a category of Rubrics as Rewards (arXiv 2507.17746) and no weight
 _CATEGORIES = {"essential": 5.0, "important": 3.0, "optional": 1.0, "pitfall": -1.0}
 _CATEGORY = re.compile(r"\s*(essential|important|optional|pitfall)\b(?: criteria| criterion)?\s*[:：]", re.IGNORECASE)
+_FORM = 'a list such as [{"criterion": "names its source", "points": 1}]'
 _TEXTS = ("criterion", "description", "text", "title")
 _WEIGHTS = ("points", "weight")
 _KNOWN = {*_TEXTS, *_WEIGHTS, "id", "name", "tags", "type", "polarity", "importance", "category", "level", "axis"}
@@ -80,7 +81,7 @@ def read_rubrics(value: Any) -> Rubrics:
     if isinstance(whole, Mapping):
         value = next((whole[key] for key in ("criteria", "rubrics", "criterion") if key in whole), whole)
     if not isinstance(value, Sequence) or isinstance(value, str) or not 0 < len(value) <= _MOST_CRITERIA:
-        raise ValueError(f"rubrics must be a list of 1 to {_MOST_CRITERIA} criteria, got {value!r:.200}")
+        raise ValueError(f"rubrics must be a list of 1 to {_MOST_CRITERIA} criteria, got {value!r:.200}: write {_FORM}")
     # Tables give all criteria the same keys, with null where one of them has none
     value = [
         {key: one for key, one in item.items() if one is not None} if isinstance(item, Mapping) else item
@@ -92,7 +93,9 @@ def read_rubrics(value: Any) -> Rubrics:
         if names.count(name) > 1:
             raise ValueError(f"two criteria have the id {name!r}")
     if not any(criterion.weight > 0 for criterion in criteria):
-        raise ValueError("no criterion has a positive weight, so that no answer could earn anything")
+        raise ValueError(
+            "no criterion has a positive weight, so that no answer could earn anything: give one points above 0"
+        )
     by_points = any(isinstance(item, Mapping) and "points" in item and _kind(item) != "likert" for item in value)
     harbor = any(isinstance(item, Mapping) and "polarity" in item for item in value)
     negative = any(criterion.weight < 0 for criterion in criteria)
@@ -115,6 +118,10 @@ def _parsed(value: Any) -> Any:
     except tomllib.TOMLDecodeError as exc:
         if value.lstrip()[:1] in ("[", "{") and "[[" not in value:
             raise ValueError(f"rubrics must be JSON, where they are a text, got {value!r:.200}: {failed}") from exc
+        if "=" not in value:
+            raise ValueError(
+                f"rubrics must be a list of criteria, JSON or TOML, got {value!r:.200}: write {_FORM}"
+            ) from exc
         raise ValueError(f"rubrics must be a list of criteria, JSON or TOML, got {value!r:.200}: {exc}") from exc
 
 
@@ -157,13 +164,15 @@ def _criterion(item: Any, number: int) -> Criterion:
     if isinstance(item, str):
         item = {"criterion": item}
     if not isinstance(item, Mapping):
-        raise ValueError(f"criterion {number} must be a mapping or a text, got {item!r:.100}")
+        raise ValueError(f"criterion {number} must be a mapping or a text, got {item!r:.100}: write {_FORM}")
     for key in set(map(str, item)) - _KNOWN:
         if meant := difflib.get_close_matches(key.lower(), _KNOWN, n=1, cutoff=0.8):
             raise ValueError(f"criterion {number} has no key {key!r}; did you mean {meant[0]!r}?")
     text = next((item[key] for key in _TEXTS if item.get(key)), None)
     if not isinstance(text, str) or not text.strip():
-        raise ValueError(f"criterion {number} has no text, neither criterion nor description, only {sorted(item)!r}")
+        raise ValueError(
+            f"criterion {number} has no text, neither criterion nor description, only {sorted(item)!r}: write {_FORM}"
+        )
     name = item.get("id", item.get("name"))
     weight = _weight(item, text, number)
     must = str(item.get("importance", "")).strip().lower() in _MUST

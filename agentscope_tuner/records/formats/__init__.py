@@ -22,7 +22,7 @@ from agentscope_tuner.records.formats.plain import PlainRow, is_own, read_plain
 from agentscope_tuner.records.formats.sample import ColumnMap, Pair, as_rollout, id_of, is_chat, without_nan
 from agentscope_tuner.records.reader import Line, object_in, way_out
 from agentscope_tuner.records.scored_rows import step_of
-from agentscope_tuner.task_judge.contract.columns import NO_READS, RESPONSES, Reads
+from agentscope_tuner.task_judge.contract.columns import NO_READS, RESPONSES, Reads, packed_rows
 
 T = TypeVar("T")
 _KEYS: Mapping[str, tuple[str, ...]] = {
@@ -244,7 +244,7 @@ class Conversion:
             rollout = _own(row) if own else self._rollout(row)
             self._columns.apply(row, rollout)
         except (JudgeError, ValidationError) as exc:
-            problem = getattr(exc, "message", None) or str(exc).splitlines()[0]
+            problem = packed_rows(row) or getattr(exc, "message", None) or str(exc).splitlines()[0]
             return line._replace(problem=f"{problem}{self._other_format(row)}")
         if (step := step_of(row)) is not None:
             rollout.setdefault("step", int(step) if step.is_integer() else step)

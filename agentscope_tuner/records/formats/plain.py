@@ -6,13 +6,14 @@ become the task's metadata, where the judge finds its reference by the same mapp
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from agentscope_tuner.errors import JudgeError, input_error
 from agentscope_tuner.records.formats.sample import Pair, as_rollout, is_chat, last_turn, message_text, policys_turns
 from agentscope_tuner.task_judge.contract.columns import (
     ANSWERS,
+    IDS,
     QUESTIONS,
     RESPONSES,
     WHERE,
@@ -76,13 +77,22 @@ def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = 
             raise input_error(f"the row is no row: {packed}")
         empty = next((name for name in RESPONSES if name in row), None)
         lacks = f"only {sorted(map(str, row))!r}" if empty is None else f"its {empty!r} is null"
-        raise input_error(f"the row has no response, {lacks}: {_way_out(row)}")
+        raise input_error(f"the row has no response, {lacks}: {_way_out(row, found.taken())}")
     return as_rollout(found.question(), response, {key: value for key, value in row.items() if key not in found.used})
 
 
-def _way_out(row: Mapping[str, Any]) -> str:
-    """What to write for a row whose response is not found."""
-    way_out, reads_ = _guessed(row)
+def _way_out(row: Mapping[str, Any], taken: Collection[str]) -> str:
+    """What to write for a row whose response is not found.
+
+    Args:
+        row: the row.
+        taken: its columns that are named for something else.
+    """
+    left = {name: value for name, value in row.items() if name not in taken}
+    if taken and not left.keys() - set(IDS):
+        named = " and ".join(map(repr, sorted(taken)))
+        return f"it has nothing beside {named}: write what the policy answered into a column `response`"
+    way_out, reads_ = _guessed(left)
     asked = next((row[name] for name in QUESTIONS if isinstance(row.get(name), str)), "")
     if asked and isinstance(text := row.get(reads_), str) and text.startswith(asked):
         return f"{reads_!r} begins with the question: write the rest, the policy's part, into a column `response`"
@@ -157,19 +167,19 @@ class PlainRow:
             longest = max(
                 leaves(value, name), key=lambda path: len(_text(at_path(self._row, path))), default=f"{name}.0"
             )
-            if (
-                isinstance(value, list)
-                and sum(isinstance(other, list) and len(other) == len(value) for other in self._row.values()) > 1
-            ):
-                raise input_error(
-                    f"{name} and other columns hold {len(value)} values each, as a file of columns does: write one row "
-                    f"for each, as `pandas.DataFrame(json.load(open(FILE))).to_json(OUT, orient='records', lines=True)`"
-                )
+            if (packed := packed_rows(self._row)) is not None:
+                raise input_error(packed)
             raise input_error(
                 f"{name} holds {held}, and no text or chat messages: name one of them, "
                 f"`reads: {{response: {longest}}}` under {WHERE.rpartition('.')[0]}, or write one row for each"
             )
         return turns or ("" if value == [] else last_turn(_text(value)))
+
+    def taken(self) -> set[str]:
+        """The columns that the mapping names for something else than the response."""
+        named = (self._reads.column(role) for role in ("question", "answer"))
+        paths = (name for column in named if column is not None for name in column.names)
+        return {path.partition(".")[0] for path in paths} & self._row.keys()
 
     def _column(self, role: str, names: tuple[str, ...]) -> str | None:
         if (named := self._reads.column(role)) is not None:

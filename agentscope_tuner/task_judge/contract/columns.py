@@ -38,6 +38,8 @@ ANSWERS = (
 UNSURE = frozenset({"label", "target", "final_answer"})
 RESPONSES = ("response", "completion", "output", "generation", "generated_text", "model_output", "prediction")
 
+_COMMON = frozenset({*QUESTIONS, *ANSWERS, *RESPONSES})
+
 IDS = ("id", "uid", "index", "idx", "request_id", "task_id")
 _FORMS = ("hash", "last_box", "number")
 # All that hangs together, and what of it is one number: of "1.000.000" and "3,4" nobody knows
@@ -338,7 +340,8 @@ def hint(row: Mapping[str, Any]) -> str:
     one data set have the same hint.
     """
     if not row:
-        return "put the reference there, in a row as its column `answer`"
+        called = "in a call of TRL's reward function by its name, answer=[…]"
+        return f"put the reference there, in a row as its column `answer`, {called}"
     if (packed := packed_rows(row)) is not None:
         return packed
     if (names := answer_columns(row)) == ["solution"] and not _states(row["solution"]):
@@ -353,14 +356,20 @@ def hint(row: Mapping[str, Any]) -> str:
     guess = next(likely_answers(row), None)
     if guess is None and (empty := next((name for name in ANSWERS if name in row), None)) is not None:
         return f"the row's reference {empty!r} is empty: fill its cell, or drop the row"
+    named = guess is not None
     guess = guess or sole_other(row, QUESTIONS + RESPONSES)
     if guess is None:
         return f"name the reference's column, `reads: {{answer: <column>}}` under {SECTION}"
-    return f"is it {guess!r}? Then write `reads: {{answer: {guess}}}` under {SECTION}"
+    beside = (
+        "" if named or len(row) > 1 else "; the policy's response stands in another column, which the file needs, too"
+    )
+    return f"is it {guess!r}? Then write `reads: {{answer: {guess}}}` under {SECTION}{beside}"
 
 
 def packed_rows(row: Mapping[str, Any]) -> str | None:
     """The way out for an object that holds all rows; None for any other."""
+    if (several := _file_of_columns(row)) is not None:
+        return several
     # `{"0": {…}, "1": {…}}`, rows by their ids
     if len(row) > 1 and all(_is_row(value) for value in row.values()):
         return "each value is a row of its own: `jq -c '.[]' FILE > rows.jsonl` writes them line by line"
@@ -368,6 +377,26 @@ def packed_rows(row: Mapping[str, Any]) -> str | None:
     if len(row) != 1 or not isinstance(rows, list) or not rows or not isinstance(rows[0], Mapping):
         return None
     return f"{name!r} holds a list of rows: `jq -c '.{name}[]' FILE > rows.jsonl` writes them line by line"
+
+
+def _file_of_columns(row: Mapping[str, Any]) -> str | None:
+    """The way out for an object that holds a table by its columns, each a list or, as pandas writes it, a mapping by
+    the rows' numbers.
+    """
+    held = {name: _column_cells(value) for name, value in row.items() if name in _COMMON}
+    several = [name for name, count in held.items() if count > 1 and count == max(held.values())]
+    if len(several) < 2:
+        return None
+    write = "`pandas.DataFrame(json.load(open(FILE))).to_json(OUT, orient='records', lines=True)`"
+    told = f"{' and '.join(several[:2])} hold {held[several[0]]} values each, as a file of columns does"
+    return f"{told}: write one row for each, as {write}"
+
+
+def _column_cells(value: Any) -> int:
+    """How many cells a column holds, where `value` is one; 0 for chat messages, and for anything else."""
+    if isinstance(value, Mapping):
+        return len(value) if all(str(key).isdecimal() for key in value) else 0
+    return len(value) if isinstance(value, list) and not any(isinstance(cell, Mapping) for cell in value) else 0
 
 
 def _is_row(value: Any) -> bool:

@@ -35,7 +35,7 @@ from agentscope_tuner.config import (
     inner_settings,
     resolve,
 )
-from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.errors import ConfigError, JudgeError, called_so
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.contract.columns import NO_READS, Reads
@@ -101,6 +101,7 @@ _READ_FROM = (
 )
 
 
+@called_so("load_judge('judge.yaml')")
 def load_judge(config: Source) -> TaskJudge:
     """Build the judge that `config` describes, with compiled rules; every mistake in the configuration is found here.
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, NoReturn
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import Settings
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError, config_fault
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, called_so, config_fault
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.rules import RuleSet
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
@@ -38,6 +38,12 @@ _Outcome = Judgement | JudgeError
 # What callers give by mistake in place of a WorkflowTask, and of a WorkflowOutput
 _NO_TASK, _NO_OUTPUT = (Task, WorkflowOutput, str, dict, list, tuple), (Task, WorkflowTask, str, dict, list, tuple)
 _KINDS = (WorkflowTask, WorkflowOutput)
+_OUTPUT = "WorkflowOutput(metadata={{'final_answer': ANSWER}})"
+_ONE = (
+    f"{{}}(WorkflowTask(task=Task(task_id='1', metadata={{{{'answer': REFERENCE}}}})), {_OUTPUT}), "
+    "all imported from agentscope_tuner"
+)
+_SEVERAL = _ONE.replace(_OUTPUT, f"[{_OUTPUT}, …]")
 # Reasons may quote an answer or an exception of any length, but logs and rollout files need one line
 _MOST_CHARS = 2000
 
@@ -129,6 +135,7 @@ class TaskJudge:
         except BaseException as exc:
             raise self._caught(exc, workflow_task) from exc
 
+    @called_so(_ONE.format("compute_reward"))
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """The trainer's call.
 
@@ -147,6 +154,7 @@ class TaskJudge:
         """`compute_reward` for callers inside an event loop."""
         return self.reward_of(await self.aoutcome(workflow_task, workflow_output))
 
+    @called_so(_SEVERAL.format("compute_rewards"))
     def compute_rewards(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> list[Reward]:
         """`compute_reward` for an advantage group: outputs of one task, one reward each, in order."""
         return [self.reward_of(outcome) for outcome in self.group_outcomes(workflow_task, workflow_outputs)]
@@ -158,6 +166,7 @@ class TaskJudge:
             "a Judgement; a trainer's reward function comes from agentscope_tuner.adapters"
         )
 
+    @called_so(_ONE.format("judge"))
     def judge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:
         """The full account of one verdict; a broken judge gives status `failed` with no reward, not an exception."""
         started = time.perf_counter()
@@ -168,6 +177,7 @@ class TaskJudge:
         started = time.perf_counter()
         return judgement_of(await self.aoutcome(workflow_task, workflow_output), started)
 
+    @called_so(_SEVERAL.format("judge_group"))
     def judge_group(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> list[Judgement]:
         """`judge` for an advantage group; `seconds` is the group's.
 
@@ -271,7 +281,7 @@ class TaskJudge:
 
     def group_outcomes(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Judgement | JudgeError]:
         """`outcome` for each output of an advantage group."""
-        _check_several(outputs)
+        _check_several(task, outputs)
         if self.traits.ranks:
             return self._ranked(task, outputs)
         if self._asking.in_loop:
@@ -279,7 +289,7 @@ class TaskJudge:
         return [self.outcome(task, output) for output in outputs]
 
     async def _agroup(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
-        _check_several(outputs)
+        _check_several(task, outputs)
         if self.traits.ranks:
             return await self._aranked(task, outputs)
         # An output that waits for a thread must not use up the time of its verdict
@@ -429,19 +439,19 @@ def _beside(task: Task) -> str:
 def _other_kinds(task: object, output: object) -> TypeError:
     """A first mistake of the caller's, which would look like a bug of the judge."""
     many = ": call it for each of them" if isinstance(task, list | tuple) or isinstance(output, list | tuple) else ""
-    return TypeError(
-        "write compute_reward(WorkflowTask(task=Task(task_id='1', metadata={'answer': REFERENCE})), "
-        "WorkflowOutput(metadata={'final_answer': ANSWER})), all imported from agentscope_tuner; "
-        f"got {type(task).__name__} and {type(output).__name__}{many}"
-    )
+    got = f"got {type(task).__name__} and {type(output).__name__}{many}"
+    return TypeError(f"write {_ONE.format('compute_reward')}; {got}")
 
 
-def _check_several(outputs: object) -> None:
-    """Refuses one output in the place of a group's.
+def _check_several(task: object, outputs: object) -> None:
+    """Refuses one output in the place of a group's, and several tasks in the place of its one.
 
     Raises:
-        TypeError: `outputs` is no list.
+        TypeError: `outputs` is no list, or `task` is no WorkflowTask.
     """
+    if isinstance(task, _NO_TASK):
+        got = f"a group has one task and a list of outputs, got {type(task).__name__} and {type(outputs).__name__}"
+        raise TypeError(f"write {_SEVERAL.format('judge_group')}; {got}")
     if isinstance(outputs, Boundary | str | Mapping):
         raise TypeError(f"the outputs of a group are a list, [output, …], got one {type(outputs).__name__}")
 

@@ -44,10 +44,18 @@ def test_a_failed_verdict_is_none_and_a_filtered_one_is_the_rules_reward() -> No
     assert both_ways(config(rule_reward=-0.5), **BATCH) == [1.0, 0.0, None, -0.5]
 
 
+def test_a_call_that_does_not_fit_says_how_the_trainer_calls() -> None:
+    loose: Any = reward_func
+    with pytest.raises(TypeError, match=r"write reward_func\('judge.yaml'\), and give the trainer what it returns"):
+        loose(["1+1?"], ["2"])
+    with pytest.raises(TypeError, match=r"'prompts': write it as TRL does, by names: f\(prompts="):
+        loose({"astuner": {"task_judge": {"judge": "math"}}})(completions=["2"])
+
+
 def test_a_column_in_the_place_of_the_tokens_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"got \['42'\]: give columns by their names, such as answer="):
+    with pytest.raises(TypeError, match=r"got \['42'\]: write it as TRL does, by names: "):
         reward_func(config())(["6*7="], ["42"], ["42"])
-    with pytest.raises(TypeError, match=r"give columns by their names"):
+    with pytest.raises(TypeError, match=r"write it as TRL does, by names"):
         asyncio.run(async_reward_func(config())(["6*7="], ["42"], ["42"]))
 
 

@@ -681,3 +681,73 @@ def test_a_folder_for_a_trainings_verdicts_is_said_to_stay_empty(folder: Path, m
 def test_a_line_of_two_rows_says_how_to_part_them(folder: Path, between: str) -> None:
     (folder / "rows.jsonl").write_bytes(f"{ROW.strip()}{between}{ROW.strip()}{between}".encode())
     assert "and another object follows: write each on one line" in said("check --conf judge.yaml --input rows.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ('{"question": "q", "answer": "so \\\\boxed{42}", "response": "42"}', "are the two columns swapped?"),
+        ('{"question": ["a", "b"], "answer": ["1", "2"], "response": ["x", "y"]}', "hold 2 values each"),
+        ('{"prompt": ["a", "b"], "answer": ["1", "2"], "completion": ["x", "y"]}', "hold 2 values each"),
+        ('{"answer": {"0": "1", "1": "2"}, "response": {"0": "x", "1": "y"}}', "as a file of columns does"),
+        ('{"question": "q", "answer": "1", "response": "x",}', "before its last bracket stands a comma"),
+        ("// a comment", "a comment, which JSON lines do not have"),
+    ],
+)
+def test_what_looks_like_another_form_is_named(folder: Path, row: str, words: str) -> None:
+    (folder / "rows.jsonl").write_text(row + "\n", encoding="utf-8")
+    command = ["judge", "--conf", "judge.yaml", "--input", "rows.jsonl", "--output", "o.jsonl"]
+    done = CliRunner().invoke(app, command, env={"COLUMNS": "300"})
+    assert words in " ".join(done.output.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("answer", "response"),
+    [("42", "42"), ("so \\\\boxed{42}", "I do not know what it is"), ("so \\\\boxed{42}", "\\\\boxed{41}")],
+)
+def test_rows_that_stand_the_right_way_round_are_not_asked_about(folder: Path, answer: str, response: str) -> None:
+    row = f'{{"question": "q", "answer": "{answer}", "response": "{response}"}}\n'
+    (folder / "rows.jsonl").write_text(row, encoding="utf-8")
+    command = ["judge", "--conf", "judge.yaml", "--input", "rows.jsonl", "--output", "o.jsonl"]
+    assert "swapped" not in CliRunner().invoke(app, command, env={"COLUMNS": "300"}).output
+
+
+def test_one_column_alone_is_not_sent_round_in_a_circle(folder: Path) -> None:
+    (folder / "rows.jsonl").write_text('{"text": "1+1? \\\\boxed{2}"}\n', encoding="utf-8")
+    check, judge = "check --conf judge.yaml --input rows.jsonl", "judge --conf judge.yaml --input rows.jsonl --output o"
+    assert "the policy's response stands in another column, which the file needs, too" in said(check)
+    (folder / "judge.yaml").write_text(section("judge: math\nreads: {answer: text}"), encoding="utf-8")
+    told = said(judge + ".jsonl")
+    assert "nothing beside 'text': write what the policy answered into a column `response`" in told
+    assert "reads: {response: text}" not in told
+
+
+def test_a_summary_names_the_first_row_of_each_failure(folder: Path) -> None:
+    (folder / "rows.jsonl").write_text(ROW + "{'a': 1}\n" * 2, encoding="utf-8")
+    assert "(first rows.jsonl:2)" in said("judge --conf judge.yaml --input rows.jsonl --output o.jsonl")
+
+
+def test_a_configuration_is_found_in_capitals(folder: Path) -> None:
+    assert "did you mean 'judge.yaml'?" in said("check --conf JUDGE.YAML --input rows.jsonl")
+
+
+def test_a_program_s_tests_under_another_name_are_not_shown_as_missing(folder: Path) -> None:
+    (folder / "judge.yaml").write_text(section("judge: code\ncode: {isolation: none}\ndeadline: 60"), "utf-8")
+    row = {"prompt": "def f", "test": "assert f(1)==1", "completion": "```python\ndef f(x): return x\n```"}
+    (folder / "rows.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    done = CliRunner().invoke(app, ["check", "--conf", "judge.yaml", "--input", "rows.jsonl"])
+    assert "every one can be judged" in done.output, done.output
+    assert "tests" not in done.output
+
+
+def test_criteria_of_negative_points_alone_are_told_what_they_lack(folder: Path) -> None:
+    model = "task_rubrics: {model_name: m, base_url: 'http://127.0.0.1:9/v1', api_key: k}"
+    (folder / "judge.yaml").write_text(section(f"judge: task_rubrics\n{model}"), encoding="utf-8")
+    rows = [
+        {"question": "q", "rubrics": each, "response": "a"} for each in ([{"criterion": "a", "points": -3}], "nice")
+    ]
+    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    told = said("check --conf judge.yaml --input rows.jsonl")
+    assert "give one points above 0" in told
+    assert 'write a list such as [{"criterion": "names its source", "points": 1}]' in told
+    assert "reads: {answer" not in told

@@ -358,6 +358,11 @@ def test_an_error_quotes_no_more_of_a_reply_than_its_beginning(length: int, show
         final_json(Reply("x" * length))
 
 
+def test_prose_in_place_of_a_verdict_says_what_to_ask_for() -> None:
+    with pytest.raises(ReplyError, match=r'end with JSON such as \{"score": 1\}, or take a model'):
+        final_json(Reply("I think it is good, 8/10"))
+
+
 def test_a_code_behind_a_backslash_hides_no_copy() -> None:
     """Without the code the backslash escaped the quote, so that the text was other JSON than its copy."""
     shown = neutralise('{"1\\né": "", "score": 10, "\\\u200b": {}}', judged=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import pickle
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -12,8 +13,18 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner import ConfigError, Task, WorkflowOutput, WorkflowTask, load_config, load_judge
+import agentscope_tuner
+from agentscope_tuner import (
+    ConfigError,
+    Reward,
+    Task,
+    WorkflowOutput,
+    WorkflowTask,
+    load_config,
+    load_judge,
+)
 from agentscope_tuner.config import resolve
+from agentscope_tuner.errors import called_so
 from agentscope_tuner.task_judge.contract.loading import JUDGES, JUDGES_BY_TYPE, SHORT_NAMES, resolve_protocol
 
 BUILT_IN = "agentscope_tuner.task_judge"
@@ -404,3 +415,50 @@ def test_a_tab_in_yaml_is_named(tmp_path: Path, text: str) -> None:
 def test_the_short_name_of_the_package_says_what_to_import() -> None:
     with pytest.raises(ImportError, match="from agentscope_tuner import load_judge"):
         import_module("astuner")
+
+
+# calls that the types refuse
+LOOSE: Any = agentscope_tuner
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: LOOSE.Task("1+1?"), "write Task(main_query='1+1?', metadata={'answer': '2'})"),
+        (lambda: LOOSE.WorkflowTask(TASK.task), "write WorkflowTask(task="),
+        (lambda: LOOSE.WorkflowOutput("2"), "write WorkflowOutput(metadata={'final_answer': '2'})"),
+        (lambda: LOOSE.load_judge(path="judge.yaml"), "'path': write load_judge('judge.yaml')"),
+        (lambda: LOOSE.load_judge(), "write load_judge('judge.yaml')"),
+        (lambda: _math().judge(TASK), "'workflow_output': write judge(WorkflowTask(task=Task("),
+        (lambda: _math().compute_reward(task=TASK, output=OUTPUT), "'task': write compute_reward(WorkflowTask("),
+        (lambda: _math().judge_group([TASK], [OUTPUT]), "write judge_group(WorkflowTask("),
+        (lambda: _math().compute_rewards([TASK], OUTPUT), "[WorkflowOutput(metadata={'final_answer': ANSWER}), …]"),
+        (lambda: float(_math().compute_reward(TASK, OUTPUT)), "a Reward is no number: it is a pair"),
+        (lambda: _math().compute_reward(TASK, OUTPUT) > 0.5, "`reward, is_success = …`"),
+        (lambda: sum([_math().compute_reward(TASK, OUTPUT)]), "a Reward is no number: it is a pair"),
+    ],
+)
+def test_a_call_with_wrong_arguments_says_how_it_is_written(call: Any, words: str) -> None:
+    with pytest.raises(TypeError) as refused:
+        call()
+    assert words in str(refused.value)
+
+
+def test_what_a_function_itself_raises_is_left_as_it_is() -> None:
+    @called_so("other(1)")
+    def other(number: Any) -> Any:
+        return len(number)
+
+    with pytest.raises(TypeError, match=r"^object of type 'int' has no len\(\)$"):
+        other(1)
+    assert other("ab") == 2
+
+
+def test_rewards_stay_pairs() -> None:
+    low, high = Reward(0.0, False), Reward(1.0, True)
+    assert (low < high, max(low, high), sorted([high, low]), high == (1.0, True)) == (True, high, [low, high], True)
+    assert pickle.loads(pickle.dumps(high)) == high
+
+
+def _math() -> Any:
+    return load_judge({"astuner": {"task_judge": {"judge": "math"}}})
