@@ -85,6 +85,7 @@ SHORT_NAMES = {
 }
 # Keys that one `judge_type` alone reads
 _KEYS_OF_TYPE = {"combined": ("parts", "reward", "success", "clip"), "routed": ("by", "routes")}
+_OF_ASKING = frozenset(key for keys in _KEYS_OF_TYPE.values() for key in keys)
 # Keys that the judges asked by a combined or a routed one read, each in its own section
 _KEYS_OF_INNER = ("judge_protocol", "math", "llm", "rubrics_auto_grader", "task_rubrics", "reward_model", "verifier")
 # Settings of the whole run, not of one of its judges
@@ -166,7 +167,8 @@ def _no_judge(settings: Settings) -> str:
 
 def _build(settings: Settings) -> BaseJudge:
     section = settings.task_judge
-    _check_keys(section)
+    if section.judge_type in _KEYS_OF_TYPE or section.model_fields_set & _OF_ASKING:
+        _check_keys(section)
     by_type = JUDGES_BY_TYPE.get(section.judge_type)
     protocol = f"{_HOME}.{by_type}" if by_type else section.judge_protocol
     if protocol is None:

@@ -17,7 +17,7 @@ def test_it_prints_the_rooms_and_a_key_reaches_its_judge_in_few_calls() -> None:
     rows = re.findall(r"^\| (.+) \| (\d+) \| (\d+) \| (\d+) \|$", told, re.MULTILINE)
     calls = {trip: int(count) for trip, count, _, _ in rows}
     assert len(calls) == 4
-    assert calls["`judge_kwargs.n` of a YAML file to its judge"] <= 26
+    assert calls["`judge_kwargs.n` of a YAML file to its judge"] <= 25
     assert calls["a judge model's reply to a judgement, one juror"] <= 120
     # Callers and called: no trip is one room
     assert all(int(modules) > 5 < int(moves) for _, _, modules, moves in rows)
