@@ -466,7 +466,7 @@ def _reference(found: Looked, rows: Sequence[_Row], texts: Sequence[str]) -> Non
         found.whys.append(
             f"answer: {len(rows) - counts[best]} of {len(rows)} rows have no answer that can be read there"
         )
-    others = [name for name in first if name not in (best, best.rpartition(".")[0])]
+    others = [name for name in first if name != best and not best.startswith(f"{name}.")]
     others += [name for name in likely_answers(whole) if name not in (*names, *first) and _differs(rows, best, name)]
     beside = f", not in {' or '.join(others)}: change it if that is wrong" if others else ""
     text = str(at_path(next(row for row in rows if is_reference(at_path(row, best))), best))

@@ -128,9 +128,7 @@ class _Rows:
         if twice:
             raise ConfigError(f"column {twice[0]!r} stands more than once: a row has one value for a key")
         self._batch = batch
-        self._columns = {
-            field.name: _readable(column) for field, column in zip(batch.schema, batch.columns, strict=True)
-        }
+        self._columns = {name: _readable(batch.column(name)) for name in batch.schema.names}
         named = (batch.schema.metadata or {}).get(JSON_COLUMNS)
         self._json: list[str] | None = json.loads(named) if named else None
         self._may_be_rollouts = not named and {"task", "output"} <= self._columns.keys()

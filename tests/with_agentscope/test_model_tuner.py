@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import openai
 import pytest
@@ -19,6 +19,8 @@ from pydantic import BaseModel
 
 from agentscope_tuner import ConfigError, ModelTuner
 from agentscope_tuner._http.transport import Client, Connections
+from agentscope_tuner.lab.rollouts.runner import model_tuners
+from agentscope_tuner.lab.rollouts.settings import load_settings
 from agentscope_tuner.model_tuner import ModelCall
 from tests.judge_server import Body, Canned, JudgeServer
 from tests.with_agentscope.chat_replies import Say, each, in_turn, last_text
@@ -151,6 +153,42 @@ def test_an_agent_with_a_tool_leaves_its_whole_conversation(stream: bool) -> Non
 def echo(body: Body) -> Say:
     """Who was asked what: the system prompt and the last message."""
     return Say(f"{body['messages'][0]['content'][0]['text']} {last_text(body)}")
+
+
+@BOTH
+def test_a_rollouts_model_is_asked_as_its_section_says(stream: bool) -> None:
+    async def run(server: JudgeServer) -> None:
+        model = {"base_url": server.url, "name": "policy", "api_key": "sk-1", "stream": stream}
+        settings = load_settings(
+            {
+                "astuner": {
+                    "task_reader": {
+                        "type": "jsonl_dataset_file",
+                        "jsonl_dataset_file": {"training": {"file_path": "unread.jsonl"}},
+                    },
+                    "rollout": {
+                        "agentscope_workflow": "tests.rollout_world->Act",
+                        "model": {**model, "temperature": 0.25, "max_tokens": 77},
+                        "trainable_targets": ["solver"],
+                    },
+                    "task_judge": {"judge_protocol": "tests.rollout_world->LengthJudge"},
+                }
+            }
+        )
+        lender = cast(ModelTuner, model_tuners(settings)())
+        await ask(lender.register_model("solver"))
+        await ask(lender.register_model("checker"))
+        assert [call.trainable for call in lender.calls] == [True, False]
+        await lender.aclose()
+        body = server.bodies[0]
+        assert server.headers[0]["authorization"] == "Bearer sk-1"
+        assert (body["model"], bool(body.get("stream")), body["temperature"], body["max_tokens"]) == (
+            *("policy", stream),
+            *(0.25, 77),
+        )
+
+    with JudgeServer(each(lambda body: Say("Yes."))) as server:
+        asyncio.run(run(server))
 
 
 @BOTH

@@ -81,6 +81,7 @@ def test_the_calls_are_those_that_are_sent_then(tmp_path: Path, kind: str, secti
         assert said["rows"] == "6"
         assert said["settled uncalled"].startswith("1 ")
         assert float(said["cost"].split()[-1]) > 0
+        assert float(said["cost a row"].split()[-1]) == pytest.approx(float(said["cost"].split()[-1]) / 6, rel=0.01)
         _, judged = run("--conf", config, "--input", data, "--output", tmp_path / "out.jsonl")
         assert len(server.bodies) == calls
         assert judged["judge calls"] == str(calls)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -73,6 +74,15 @@ def test_run_and_stats(table: Path) -> None:
     for text in ("33.3%", "66.7%", "fire together", "single_word_output"):
         assert text in shown
         assert text in done.stdout
+
+
+def test_counts_by_rule_stand_under_the_name_of_their_flow(tmp_path: Path) -> None:
+    conf, table = tmp_path / "rules.yaml", tmp_path / "in.csv"
+    conf.write_text("evaluation: {rules: [{id: has_t, kind: contains_any, keywords: [t]}]}", encoding="utf-8")
+    table.write_text("output,output__second\nt,a\nt,t\n", encoding="utf-8")
+    done = rules("run", "--conf", conf, "--infile", table, "--outfile", tmp_path / "out.csv")
+    lines = [re.findall(r"[\w.%]+", line) for line in done.stdout.splitlines()]
+    assert lines[lines.index(["rule", "count", "share", "output", "second"]) + 2] == ["has_t", "1", "25.0%", "0", "1"]
 
 
 @pytest.mark.slow

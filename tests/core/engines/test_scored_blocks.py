@@ -158,6 +158,7 @@ def test_a_row_past_its_deadline_fails_and_the_rows_behind_it_in_its_block_go_on
     found = rows_of(scored(LineJudge(whole), text(rollouts(20, r3="wait")), jobs=2))
     assert [row["id"] for row in found if row["judgement"]["status"] == "failed"] == ["r3"]
     assert "no verdict within 1 s" in found[3]["judgement"]["error"]
+    assert noted(tmp_path, "begun")["r3"] == 1, "another worker would take as long"
     assert [row["id"] for row in found] == [f"r{at}" for at in range(20)]
 
 

@@ -234,6 +234,12 @@ def test_a_position_bias_becomes_a_counted_tie() -> None:
     assert (result.rank, result.metadata["places"], result.metadata["disagreements"]) == ([3, 1, 2], [3, 1, 2], 0)
 
 
+def test_votes_become_one_ranking_and_those_that_fail_are_counted() -> None:
+    with JudgeServer(_votes(ranking([1, 2]), CRASH, ranking([1, 2]))) as server:
+        result = ranked(_voter(server, mode="listwise", votes=3), "a", "bb")
+    assert (result.rank, result.metadata["votes"], result.metadata["votes_failed"]) == ([1, 2], 2, 1)
+
+
 def _echo(rank: Any) -> str:
     return f"All of it is fine. {json.dumps({'reason': '', 'rank': rank})}"
 

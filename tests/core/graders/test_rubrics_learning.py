@@ -20,7 +20,7 @@ from agentscope_tuner.config import load_config
 from agentscope_tuner.errors import ConfigError, GraderError
 from agentscope_tuner.graders.rubrics.learn import journal_path, learn_and_save, learn_once, plan
 from agentscope_tuner.graders.rubrics.saved import SavedGrader, Verdict, in_prompt, load, locked
-from agentscope_tuner.graders.rubrics.settings import auto_grader_config, read_samples, split
+from agentscope_tuner.graders.rubrics.settings import Sample, auto_grader_config, read_samples, split
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of
 from tests.rubric_world import GOOD_RUBRIC, configuration, world, write_samples
 
@@ -321,6 +321,17 @@ def test_the_split_is_seeded_and_stratified(tmp_path: Path, count: int) -> None:
         labels = [sample.labels[0] for sample in held]
         assert min(labels) <= 1
         assert max(labels) >= 9
+
+
+def test_a_query_stands_in_the_split_by_the_mean_of_its_labels_however_many_they_are() -> None:
+    sizes = [(label, size) for label, most in ((2.0, (1, 3, 5)), (8.0, (1, 2, 3))) for size in most]
+    samples = [
+        Sample(line=len(sizes) * at + nth, query=f"q{nth}", answers=(f"a{at}",), labels=(label,))
+        for nth, (label, size) in enumerate(sizes)
+        for at in range(size)
+    ]
+    for seed in range(4):
+        assert {sample.labels[0] for sample in split(samples, 0.5, seed=seed)[1]} == {2.0, 8.0}
 
 
 def test_the_plan_bounds_what_learning_takes(tmp_path: Path) -> None:

@@ -147,3 +147,10 @@ def test_a_token_that_the_owner_has_changed_is_tried_where_the_earlier_one_was_r
 
 def _refuse(answer: HttpAnswer) -> None:
     raise BadAnswer(answer.status, "", "x")
+
+
+@pytest.mark.parametrize(("encoding", "is_read"), [("", True), ("Identity", True), ("gzip", False)])
+def test_an_answer_in_an_encoding_that_was_not_asked_for_is_not_read(encoding: str, is_read: bool) -> None:
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, headers={"Content-Encoding": encoding}))
+    with nullcontext() if is_read else pytest.raises(JudgeError):
+        asyncio.run(exchange(transport).run(HttpCall("/x", None, "x", whole, 60.0)))

@@ -13,7 +13,7 @@ import aiohttp
 import httpx
 import pytest
 
-from agentscope_tuner._http.transport import Connections, _as_httpx
+from agentscope_tuner._http.transport import AnswerTooLong, Connections, _as_httpx
 
 
 def open_connections() -> Connections:
@@ -191,3 +191,32 @@ def test_no_more_connections_are_open_than_it_may_have(most: int, apart: bool) -
 
     asyncio.run(asked())
     assert peak <= most
+
+
+@pytest.mark.parametrize(
+    ("encoding", "is_read"), [("", True), ("Content-Encoding: identity\r\n", True), ("Content-Encoding: br\r\n", False)]
+)
+def test_only_a_packed_answer_is_bounded_by_less_than_was_asked_for(encoding: str, is_read: bool) -> None:
+    body = b"x" * 2**17
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 200 OK\r\n{encoding}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode())
+        writer.write(body)
+        writer.close()
+
+    async def asked() -> bytes:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        async with (
+            server,
+            httpx.AsyncClient(transport=Connections(most=1, most_bytes=len(body)), timeout=60) as client,
+            client.stream("GET", url) as response,
+        ):
+            return b"".join([part async for part in response.aiter_raw()])
+
+    if is_read:
+        assert asyncio.run(asked()) == body
+    else:
+        with pytest.raises(AnswerTooLong):
+            asyncio.run(asked())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentscope_tuner.records.formats.sample import as_rollout, last_turn, without_end_markers
+from agentscope_tuner.records.formats.sample import as_rollout, last_turn, policys_turns, without_end_markers
 
 #: By family: how its template goes on after the policy's call of a tool, which answers {tool}; the policy says {said}.
 EPISODES = {
@@ -108,3 +108,9 @@ def test_a_sample_has_no_answer_where_it_was_cut_off_in_a_tools_text(in_a_messag
 def test_a_text_that_ends_with_many_markers_is_read_in_time() -> None:
     # each was cut off by a copy of the whole text before it
     assert without_end_markers("a" + "<|im_end|>" * 1_000_000) == "a"
+
+
+@pytest.mark.parametrize(("turns", "begins"), [(0, 5), (1, 5), (2, 3), (3, 1), (4, 5)])
+def test_the_policys_part_begins_with_as_many_of_its_turns_as_are_known(turns: int, begins: int) -> None:
+    messages = [{"role": role, "content": "x"} for role in ("user", "assistant") * 3]
+    assert policys_turns(messages, turns) == begins

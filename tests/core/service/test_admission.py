@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from agentscope_tuner.service.admission import Gate, Lane, Refusal
+from agentscope_tuner.service.admission import Gate, Lane, Refusal, ServiceSettings
 
 
 class Clock:
@@ -176,3 +176,7 @@ def test_a_request_that_is_cancelled_or_fails_gives_its_place_back() -> None:
             assert (gate.running, gate.cheap.aside, gate.full) == (0, 0, False)
 
     asyncio.run(run())
+
+
+def test_answers_are_written_to_no_log_unless_it_is_asked_for() -> None:
+    assert not ServiceSettings().log_answers
