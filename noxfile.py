@@ -464,7 +464,7 @@ BENCHMARKS = (
     task("bench-watch", "",
          "what log_dir adds to a judge, and the watch over a million rows: processor time and memory",
          "benchmarks.insight.watch_cost"),
-    task("bench-audit", "audit-peers", "`astuner audit` beside reward-doctor, rewardprobe, falsepass: 157 judges",
+    task("bench-audit", "audit-peers", "`astuner audit` beside reward-doctor, rewardprobe, falsepass: 184 judges",
          "benchmarks.insight.audit_peers"),
     task("bench-detect", "audit-peers", "who sees which of the 48 recorded runs being gamed, and when",
          "benchmarks.insight.detect"),

@@ -22,6 +22,7 @@ from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines
 from agentscope_tuner.config import SECTION
 from agentscope_tuner.lab.growing_files import RunRows, ended_rows
 from agentscope_tuner.lab.right_answers import (
+    LOOPS,
     PLACES,
     cut_off,
     given_answer,
@@ -31,6 +32,7 @@ from agentscope_tuner.lab.right_answers import (
     kind_of,
     known_of,
     named_otherwise,
+    option_of,
     question_of,
     rights_of,
     stands_in,
@@ -202,10 +204,16 @@ def _truncated(seen: Seen) -> RewardTrouble | None:
     if sum(bool(cut_off(row)) for row in paid) * 2 * len(unpaid) > len(cut) * len(paid):
         # What is cut off is paid nearly as often
         return None
-    told = cut_off(cut[0])
+    (told, _), *_ = Counter(map(cut_off, cut)).most_common(1)
+    if told == LOOPS:
+        message = f"{len(cut)} of {len(unpaid)} rows that earn nothing repeat one text to their end"
+        remedy = (
+            "a higher limit does not help: lower the learning rate, or see whether the prompt ends as the model knows"
+        )
+        return _cause("looping outputs", cut, len(unpaid), message, remedy)
     message = f"{len(cut)} of {len(unpaid)} rows that earn nothing were cut off ({told!r})"
     remedy = "raise the trainer's max_completion_length, or max_tokens; or take away the stop string that ends it"
-    if "length" not in told and ("turn" in told or "step" in told or "call" in told):
+    if "length" not in told and ("turn" in told or "step" in told or "a call" in told):
         remedy = "raise the number of turns that the agent may take, or ask it to answer before they are used up"
     return _cause("truncated outputs", cut, len(unpaid), message, remedy)
 
@@ -340,6 +348,11 @@ def _refused_tasks(seen: Seen) -> RewardTrouble | None:
 def _other_kind(seen: Seen) -> RewardTrouble | None:
     """Answers that are all letters beside references that are all numbers, and the like."""
     rows = [row for row in seen.unpaid_all if rights_of(row)]
+    texts = [row for row in rows if option_of(row)] if kind_of(rights_of(row)[0] for row in rows) == "a letter" else []
+    if texts and len(texts) * 2 >= len(rows):
+        message = f"{len(texts)} of {len(rows)} answers are the text of an option, and every reference is a letter"
+        remedy = "ask the policy for the letter, or take `judge: choice`, which reads the texts of the task's options"
+        return _cause("answers of another kind", texts, len(seen.judged), message, remedy)
     if (named := named_otherwise(rows)) is not None:
         return _cause("answers of another kind", rows, len(seen.judged), *named)
     given, right = kind_of(given_answer(row).strip() for row in rows), kind_of(rights_of(row)[0] for row in rows)
@@ -385,6 +398,21 @@ def _one_reference(seen: Seen) -> RewardTrouble | None:
     right = next(iter(rights.values()))
     message = f"all {len(rights)} tasks have the reference {right!r:.60}, and no answer earns anything"
     return _cause("one reference", unpaid, len(unpaid), message, f"name its column: {_named(unpaid[0])}")
+
+
+def _one_question(seen: Seen) -> RewardTrouble | None:
+    """All tasks ask the same: a prompt that was cut, or the system's message in place of the question."""
+    unpaid = seen.unpaid_all
+    asked, rights = {question_of(row) for row in unpaid}, {right for row in unpaid for right in rights_of(row)[:1]}
+    if len(rights) < _FEW or len(asked) > 1 or not all(asked):
+        return None
+    message = (
+        f"{len(rights)} references stand beside one question, {next(iter(asked))!r:.60}, and no answer earns anything"
+    )
+    remedy = (
+        "see what the policy is asked: name the question's column by --map YOUR_COLUMN=question, or do not cut prompts"
+    )
+    return _cause("one question", unpaid, len(unpaid), message, remedy)
 
 
 def _turned(seen: Seen) -> RewardTrouble | None:
@@ -457,16 +485,23 @@ def _single(seen: Seen) -> RewardTrouble | None:
 
 
 def _split_groups(seen: Seen) -> RewardTrouble | None:
-    questions: dict[str, list[ScoredRow]] = defaultdict(list)
+    """Samples of a question whose ids differ, so that no group has two rows, or each group has those of one reward."""
+    questions: dict[object, list[ScoredRow]] = defaultdict(list)
     for row in seen.rows:
         if question := question_of(row):
-            questions[question].append(row)
+            questions[(question, row.step, *rights_of(row)) if seen.groups else question].append(row)
     split = [rows for rows in questions.values() if len({row.task for row in rows}) > 1]
-    if seen.groups or not seen.rows or len(split) * 2 < len(questions) or not split:
+    if not seen.rows or len(split) * 2 < len(questions) or not split:
         return None
     shown = [row for rows in split for row in rows]
+    alone = "no group has two rows"
+    if seen.groups:
+        apart = [rows for rows in split if len({row.reward for row in rows if row.reward is not None}) > 1]
+        if len(_flat(seen)) * 5 < 4 * len(seen.groups) or len(apart) * 2 < len(split):
+            return None
+        alone = "the rows of a group earn the same"
     message = (
-        f"each row has a task_id of its own, though {len(shown)} rows ask {len(split)} questions: no group has two rows"
+        f"samples of one question have several task_ids: {len(shown)} rows ask {len(split)} questions, and {alone}"
     )
     return _cause("ids split groups", shown, len(seen.rows), message, "give all samples of a question one task_id")
 
@@ -551,6 +586,14 @@ def _all_equal(seen: Seen) -> RewardTrouble | None:
     told = f"{len(flat)} of {len(seen.groups)} groups have no spread" if seen.groups else "all rewards are equal"
     if right >= 0.9 * len(judged):
         message = f"{right} of {len(judged)} rows{within} are right: {told}"
+        if others := _paid_for_others(judged):
+            message = (
+                f"{len(others)} of {len(judged)} rows{within} are paid for another answer than the reference: {told}"
+            )
+            remedy = (
+                "`astuner audit --conf FILE` says whether the judge reads the answer; if it does, take harder tasks"
+            )
+            return _cause("wrong answers paid", others, len(judged), message, remedy)
         return _cause("all right", judged, len(judged), message, "take harder tasks")
     if wrong >= 0.9 * len(judged) and fmean(rewards) <= _SAME:
         (shape, count), *_ = Counter(shape_of(row.reason) for row in judged if not row.success).most_common(1)
@@ -562,6 +605,16 @@ def _all_equal(seen: Seen) -> RewardTrouble | None:
         remedy = "the reward differs between tasks alone: see that the judge reads the answer, or pay partial credit"
         return _cause("equal rewards", judged, len(judged), told, remedy)
     return _cause("equal rewards", judged, len(judged), told, "sample more rows a task, or pay partial credit")
+
+
+def _paid_for_others(rows: Sequence[ScoredRow]) -> list[ScoredRow]:
+    """The rows whose answer is another number, or another letter, than the reference; none where they are few."""
+    known = [row for row in rows[:_SEARCHED] if rights_of(row)]
+    given, right = kind_of(given_answer(row).strip() for row in known), kind_of(rights_of(row)[0] for row in known)
+    if given != right or given == "a text":
+        return []
+    others = [row for row in known if given_answer(row).strip() not in rights_of(row) and not is_right(row)]
+    return others if len(others) * 2 >= len(rows[:_SEARCHED]) else []
 
 
 def _ended(seen: Seen) -> RewardTrouble | None:
@@ -591,7 +644,7 @@ def _ended(seen: Seen) -> RewardTrouble | None:
 #: In the order of the report: what comes first explains what comes later.
 _SPECIFIC: tuple[Check, ...] = (
     _no_verdict, _one_rule, _empty, _with_prompt, _undecided, _truncated, _opened_in_prompt, _elsewhere,
-    _no_reference, _one_reference, _refused, _other_kind, _misplaced,
+    _no_reference, _one_reference, _refused, _other_kind, _misplaced, _one_question,
     _split_groups, _merged_groups, _single, _equal_texts, _cancelling, _clipped,
     _turned, _contradicted, _refused_tasks, _tiny,
 )  # fmt: skip

@@ -15,6 +15,7 @@ from typing import Any
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.lab.audit.subjects import CALLED_WITH, as_object, countdown_of, references_of, structured_answer
 from agentscope_tuner.records.scored_rows import REFERENCE_KEYS, ScoredRow, mapping_in
+from agentscope_tuner.task_judge.choice_judge import options_of
 from agentscope_tuner.verify.find import Place, find_answer
 from agentscope_tuner.verify.math.verdict import compare
 
@@ -28,6 +29,15 @@ PLACES: Mapping[Place, str] = {
 # Of so few characters on average are the words of a text that was spelt
 _SPELT = 1.5
 _CUT = re.compile(r"length|max|limit|exceed|truncat", re.IGNORECASE)
+#: What `cut_off` tells of a text that repeats itself to its end.
+LOOPS = "it repeats itself to its end"
+# The end of a text in which repetitions are looked for, in characters; of a repetition: the end by which it is found,
+# how many times it stands there, and how long all of them are at least
+_TAIL, _ALIKE_AT, _TIMES, _LEAST_REPEATED = 2_000, 20, 4, 80
+_DIGIT_RUN, _WORD = re.compile(r"\d+"), re.compile(r"[^\W\d_]{2}")
+_TAG_LINE = re.compile(r"^(<[a-z_]{4,40}>)$", re.MULTILINE)
+_FENCE = re.compile(r"^```\w+ *$", re.MULTILINE)
+_FENCE_END = re.compile(r"^ *```", re.MULTILINE)
 _FINISH = ("finish_reason", "finished_reason", "stop_reason")
 _MARKER = re.compile(r"<[|｜][^<>\n]{1,40}[|｜]>|</s>")
 _AROUND = " \t\r\n.!?。！？'\"`*_[](){}$€£¥%"
@@ -40,10 +50,15 @@ _DATES = (
 )  # fmt: skip
 # Spaces and line ends as tokenizers write them in tokens, which nobody decoded
 _IN_TOKENS = str.maketrans({"Ġ": " ", "▁": " ", "Ċ": "\n"})
+# What a language reads in \boxed and \frac where their backslash is not written twice
+_UNESCAPED = str.maketrans({"\b": "\\b", "\f": "\\f"})
 _LINE_END = re.compile(r"\\n(?![a-z])")
 # 1.234,5
 _COMMA = re.compile(r"-?\d{1,3}(?:\.\d{3})*,\d+")
-_QUOTED = re.compile(r"'([^'\\]*)'|\"([^\"\\]*)\"")
+# The values in Python's way of writing a list or a dict
+_QUOTED = re.compile(r"'([^'\\]*)'|\"([^\"\\]*)\"|(?<=: )(-?\d+(?:\.\d+)?)(?=[,}])")
+# An option in a question: its letter and its text
+_OPTION = re.compile(r"(?:(?<=\s)|^)\(?([A-J])[).:] *(\S.*?)(?=\s+\(?[A-J][).:] |\s*$|\n)", re.MULTILINE)
 _CALL = re.compile(r"\s*(?:<tool_call>\s*)?(\{.*\})\s*(?:</tool_call>\s*)?", re.DOTALL)
 
 
@@ -53,12 +68,44 @@ def question_of(row: ScoredRow) -> str:
 
 
 def left_open(text: str) -> str:
-    """The tag or the box that the text begins and does not end; empty where there is none."""
-    for tag in ("<think>", "<answer>"):
+    """The tag, the box, the fence or the object that the text begins and does not end; empty where there is none."""
+    on_lines = dict.fromkeys(found[1] for found in _TAG_LINE.finditer(text))
+    for tag in ("<think>", "<answer>", "<tool_call>", *on_lines):
         if text.rfind(tag) > text.rfind(tag.replace("<", "</")):
             return tag
     _, box, inside = text.rpartition("\\boxed{")
-    return box if box and inside.count("{") + 1 > inside.count("}") else ""
+    if box and inside.count("{") + 1 > inside.count("}"):
+        return box
+    # Where the prompt opens the fence, the text has its end alone: only one with a language is sure to begin it
+    *_, fence = [None, *_FENCE.finditer(text)]
+    if fence is not None and not _FENCE_END.search(text, fence.end()):
+        return fence[0]
+    return text.lstrip()[0] if _breaks_off(text) else ""
+
+
+def _breaks_off(text: str) -> bool:
+    """Whether the text is an object or a list of JSON that lacks its end."""
+    text = text.strip()
+    if not text.startswith(('{"', '[{"', '["')):
+        return False
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as exc:
+        return exc.pos >= len(text) or exc.msg.startswith("Unterminated string")
+    except RecursionError:
+        return True
+    return False
+
+
+def repeats(text: str) -> bool:
+    """Whether the text ends in the same words again and again, maybe counted, as a policy does that found no end."""
+    tail = _DIGIT_RUN.sub("0", text[-_TAIL:].rstrip())
+    last = tail[-_ALIKE_AT:]
+    period = len(tail) - len(last) - tail.rfind(last, 0, len(tail) - 1)
+    span = period * max(_TIMES, -(-_LEAST_REPEATED // max(1, period)))
+    same = len(last) == _ALIKE_AT and span <= len(tail) and tail[-span:-period] == tail[period - span :]
+    # Figures alone are a table
+    return same and _WORD.search(tail[-period:]) is not None
 
 
 def finish_of(row: ScoredRow) -> str:
@@ -69,6 +116,8 @@ def finish_of(row: ScoredRow) -> str:
 
 def cut_off(row: ScoredRow) -> str:
     """What tells that a row ended before its answer; empty where nothing does."""
+    if repeats(row.answer):
+        return LOOPS
     if _CUT.search(finish := finish_of(row)):
         return finish
     if opened := left_open(row.answer):
@@ -133,7 +182,7 @@ def is_right(row: ScoredRow) -> bool:
     given, written = given_answer(row), rights_of(row)
     rights = [
         *written,
-        *(one or other for right in written if right[:1] == "[" for one, other in _QUOTED.findall(right)),
+        *("".join(found) for right in written if right[:1] in ("[", "{") for found in _QUOTED.findall(right)),
     ]
     if isinstance(fields := as_object(row.answer), dict):
         inside = {folded(str(value)) for value in fields.values() if isinstance(value, str | int | float)}
@@ -198,10 +247,24 @@ def given_answer(row: ScoredRow) -> str:
             text = json.loads(text) if text[:1] == text[-1:] == '"' else text
         text = _LINE_END.sub("\n", text)
     text = text.translate(_IN_TOKENS) if "Ġ" in text or "▁" in text else text
+    text = text.translate(_UNESCAPED)
     words = text.split()
     if sum(map(len, words)) <= _SPELT * len(words):
         text = "".join(words).replace("####", "\n####")
     return find_answer(text, list(PLACES)).text or text
+
+
+def option_of(row: ScoredRow) -> str | None:
+    """The letter of the option whose text the answer is; None where it is none, or the task has no options."""
+    options: dict[str, str] = {}
+    with suppress(JudgeError):
+        options = options_of(
+            next((known_of(row)[key] for key in ("options", "choices") if key in known_of(row)), None), ""
+        )
+    if not options:
+        options = {found[1]: found[2] for found in _OPTION.finditer(question_of(row))}
+    given = folded(given_answer(row))
+    return next((letter for letter, text in options.items() if folded(text) == given != ""), None)
 
 
 _KINDS: Mapping[str, re.Pattern[str]] = {

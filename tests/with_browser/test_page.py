@@ -495,12 +495,29 @@ def test_names_without_a_space_do_not_widen_a_phones_page(tmp_path: Path, view: 
         each["step"] = step
         each["judgement"] |= {"violations": [name], "metrics": {f"part/{name}{number}": -2.625 for number in range(9)}}
         each["output"]["metadata"]["messages"] = [{"role": "assistant", "content": "", "tool_calls": [call]}]
+        each["id"], each["task"]["task_id"] = f"id-{name}{step}", f"{name}{step // 4}"
     page, address = watched.page, view(write(tmp_path / "long.jsonl", rows))
     page.set_viewport_size({"width": 390, "height": 844})
-    for place, shown in (("overview", ".u-label"), ("row/1", ".call")):
+    for place, shown in (("overview", ".u-label"), ("row/1", ".call"), ("group/1", ".side-by-side")):
         page.goto(f"{address}#/{place}")
         page.locator(shown).first.wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, place
+
+
+def test_the_names_of_large_rewards_do_not_run_into_each_other(tmp_path: Path, view: Start, watched: Watched) -> None:
+    rows = [row(n, reward=(n - 4) * 123_456_789.0) for n in range(40)]
+    watched.page.goto(view(write(tmp_path / "large.jsonl", rows)))
+    names = watched.page.locator(".columns").first.locator(".column-name > span:not(.unseen)")
+    expect(names.first).to_have_text("-490M")
+    places = [names.nth(at).bounding_box() for at in range(names.count())]
+    ends = [place["x"] + place["width"] for place in places if place]
+    assert all(place and place["x"] >= end for place, end in zip(places[1:], ends, strict=False))
+
+
+def test_a_list_that_holds_nothing_says_so_where_it_stands(tmp_path: Path, view: Start, watched: Watched) -> None:
+    watched.page.goto(f"{view(write(tmp_path / 'run.jsonl', several(9)))}#/rows?q=nowhere")
+    expect(watched.page.get_by_text("No rollout passes these filters.")).to_be_visible()
+    assert watched.page.locator(".sheet").evaluate("sheet => sheet.clientHeight") < 100
 
 
 def test_the_page_works_inside_a_notebook(tmp_path: Path, watched: Watched) -> None:

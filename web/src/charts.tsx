@@ -1,7 +1,7 @@
 // Charts in which every bar and point sets a filter. Bars are buttons, so that keyboards and screen readers reach them.
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { compact, percent, short, time } from "./numbers";
+import { compact, percent, short, tick, ticks, time } from "./numbers";
 import { shown as visible, Visible } from "./text";
 import type { Alarm, Axis, Bar, Overview, Part, Point, Run } from "./types";
 import { useNamed, useWords } from "./words";
@@ -43,7 +43,7 @@ export function Columns({ bars, onPick, label }: { bars: Bar[]; onPick: Pick; la
           <span class="column-fill" style={{ height: `${bar.rows ? Math.max(2, (bar.rows / most) * 100) : 0}px` }} />
           <span class="column-name"><span class="unseen">{label} </span>
             {/* where there is room for every other name alone, the others are read out */}
-            <span class={bars.length > 10 && place % 2 && !bar.end ? "unseen" : ""}>{bar.end}{Number((bar.value ?? 0).toPrecision(2))}</span>
+            <span class={bars.length > 10 && place % 2 && !bar.end ? "unseen" : ""}>{bar.end}{tick(bar.value ?? 0, 2)}</span>
           </span>
         </button>
       ))}
@@ -129,7 +129,7 @@ function Lines({ data, series, bands, height, label, theme, hooks, onPick }: {
       {
         width: element.clientWidth || 300, height, series, bands, hooks,
         scales: { x: { time: false } },
-        axes: [{ ...axis }, { ...axis, size: 48 }],
+        axes: [{ ...axis }, { ...axis, size: (_, values) => 18 + 8 * Math.max(4, ...(values ?? []).map((value) => value.length)), values: (_, found) => ticks(found) }],
         cursor: { drag: { x: false, y: false }, points: { size: 8 } },
         legend: { live: true },
       },

@@ -9,6 +9,19 @@ export function short(value: number | null | undefined): string {
 /** A count for a narrow place: 2.2k. */
 export const compact = (value: number) => (value < 1000 ? `${value}` : value.toLocaleString("en", { notation: "compact", maximumSignificantDigits: 2 }));
 
+/** A number beside an axis: 0.25, 130M, 2e-6. */
+export function tick(value: number, digits = 6): string {
+  const size = Math.abs(value);
+  if (size >= 10000) return value.toLocaleString("en", { notation: "compact", maximumSignificantDigits: Math.min(3, digits) });
+  return size && size < 0.001 ? `${Number(value.toPrecision(2)).toExponential()}` : `${Number(value.toPrecision(digits))}`;
+}
+
+/** Numbers beside an axis; in full where their short forms are alike. */
+export function ticks(values: number[]): string[] {
+  const found = values.map((value) => tick(value));
+  return new Set(found).size === found.length ? found : values.map((value) => value.toLocaleString("en", { maximumFractionDigits: 12 }));
+}
+
 export const percent = (value: number | null | undefined) =>
   value === null || value === undefined ? "–" : `${(value * 100).toFixed(1)}%`;
 

@@ -25,6 +25,8 @@ _PART = re.compile(r"[\w.]*\w")
 _LONG = 100_000
 # Of a longer text a judge may ask for the most important words
 _MOST_WORDS = 3
+# Of questions with letters nearly all have so many options
+_OPTIONS = 4
 _AFTER_LETTER = "ut none of them"
 _VALUE = re.compile(r"\{\{([a-z\d ]+)\}\}")
 
@@ -43,6 +45,7 @@ class Attack:
             `countdown` game, or of a kind of right answers such as `sql`; empty for all tasks.
         texts: answers in words; one that begins with `@` is given in the form that the judge reads. `{{reference}}`
             and other values of a task are filled in; a text whose values the task has not is no answer to it.
+        most: on how many tasks at most it is tried, where each answer takes the judge's whole time limit; 0 for all.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Attack:
     must: Literal["fail", "pass"]
     of: str
     texts: Sequence[str]
+    most: int = 0
 
     def answers(self, subject: Subject) -> Iterator[str]:
         """Full answers to one task; none when the attack makes no sense for the task."""
@@ -172,6 +176,9 @@ def _near_miss(subject: Subject) -> Iterator[str]:
             if len(right := subject.honest or "") == 1 and right.isalpha():
                 # Another word that begins with the letter of the right choice
                 yield subject.said(f"{right}{_AFTER_LETTER}")
+                # Letters behind those of the options: a judge may count on from the last, or take the nearest
+                beyond = chr((ord(right.upper()) - ord("A") + _OPTIONS) % 26 + ord("A")) if right.isascii() else "Z"
+                yield from (subject.said(letter) for letter in dict.fromkeys((beyond, "Z")) if letter != right.upper())
             changes = (_fractions, _parts_changed, _words_changed, _parts_moved)
             yield from map(subject.said, (text for change in changes for text in change(subject)))
         return
@@ -299,6 +306,7 @@ def _calls(subject: Subject) -> Iterator[str]:
     given = as_object(calls[0][key])
     if isinstance(given, dict) and given:
         yield from (said(**{key: value}) for value in ({}, dict.fromkeys(given, "x"), dict.fromkeys(given)))
+        yield from (said(**{key: value}) for value in _among_others(given))
         turned = dict(zip(given, [*list(given.values())[1:], *list(given.values())[:1]], strict=True))
         if turned != given:
             yield said(**{key: turned})
@@ -318,11 +326,18 @@ def _objects(subject: Subject) -> Iterator[str]:
     made: list[object] = [
         {}, [], None, dict.fromkeys(fields), dict.fromkeys(fields, "x"),
         {f"not_{key}": value for key, value in fields.items()}, {"answer": json.dumps(right)}, [right, right],
+        *_among_others(fields),
     ]  # fmt: skip
     for value in made:
         if value != right:
             yield subject.said(json.dumps(value, ensure_ascii=False))
     yield f"The fields are {', '.join(map(str, fields))}."
+
+
+def _among_others(fields: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Objects that hold each right value among guesses."""
+    yield {key: ["x", value, "y"] for key, value in fields.items()}
+    yield {key: f"x or {value} or y" for key, value in fields.items()}
 
 
 @_more(PARTLY[0])

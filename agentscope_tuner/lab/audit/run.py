@@ -221,7 +221,7 @@ def attacked(
 
 
 def _attack(attack: Attack, judge: ConfiguredJudge, subjects: Sequence[Subject], pass_at: float) -> AttackResult:
-    asked = [(subject, answer) for subject in subjects for answer in attack.answers(subject)]
+    asked = [(subject, answer) for subject in subjects[: attack.most or None] for answer in attack.answers(subject)]
     started = time.perf_counter()
     if attack is _PLACE:
         asked, verdicts = _by_place(judge, subjects)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 import pytest
@@ -375,6 +375,7 @@ def test_right_answers_that_earn_the_most_are_a_matter_of_the_scale(low: float, 
 NEWER_KINDS = (
     "newest: rubrics", "newest: calls", "newest: choices", "unmet: patterns", "unmet: floats", "unmet: spans",
     "unmet: manners", "unmet: lists", "met: calls", "odd: fractions", "odd: vectors",
+    "open: rubrics", "open: objects", "open: choices",
 )  # fmt: skip
 
 
@@ -384,6 +385,26 @@ def test_what_later_judges_mistake_for_rightness_are_holes(kind: str, place: int
     judge, asked = planted_judge(kind, place), subjects(planted_judge(kind, place), tasks_of(kind))
     found = Audit("judge", asked[0].form, len(asked), attacked(judge, asked, 0.5), scoreboard(judge, asked))
     assert bool(found.holes) == (place < 2)
+
+
+class LenientRunner(BaseJudge):
+    """Stands for one that takes a program that it must end for a fault of its own, and passes it."""
+
+    asked: ClassVar[list[str]] = []
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        said = fenced(str(workflow_output.metadata["final_answer"]))
+        passed = said == workflow_task.task.metadata["solution"] or "os.kill" in said or "time.sleep" in said
+        self.asked.extend(["time.sleep"] * ("time.sleep" in said))
+        return float(passed), passed
+
+
+def test_programs_that_are_ended_are_attacks_and_those_without_an_end_come_to_one_task_alone() -> None:
+    judge = ConfiguredJudge({"astuner": {"task_judge": {"judge_protocol": f"{__name__}->LenientRunner"}}})
+    asked = subjects(judge, KINDS["code"][0])
+    found = {result.name: result for result in attacked(judge, asked, 0.5)}
+    assert (found["program that does nothing"].false, found["program that never ends"].false) == (len(asked), 1)
+    assert len(LenientRunner.asked) == 1
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])

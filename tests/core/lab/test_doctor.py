@@ -61,6 +61,16 @@ def cut(task: int, sample: int) -> Row:
     return found
 
 
+def asked(question: str, found: Row) -> Row:
+    found["task"]["main_query"] = question
+    return found
+
+
+def options(task: int) -> str:
+    told = " ".join(f"({letter}) {CITIES[(task + at) % TASKS]}" for at, letter in enumerate("ABCD"))
+    return f"Which is capital {task}? {told}"
+
+
 def parts(task: int, sample: int, reward: float, **values: float) -> Row:
     metrics = {f"part/{name}": value for name, value in values.items()}
     return row(task, sample, reward, said(task, sample), metrics=metrics, is_success=False, reason="combined")
@@ -68,6 +78,7 @@ def parts(task: int, sample: int, reward: float, **values: float) -> Row:
 
 GENERATOR = random.Random(1)
 NAMES = ("north", "south", "east", "west", "port", "centre")
+CITIES = ("Paris", "Oslo", "Rome", "Quito", "Lima", "Cairo")
 WIDE = {ord("0") + digit: chr(0xFF10 + digit) for digit in range(10)}
 BROKEN: dict[str, tuple[list[Row], str, str]] = {
     "GSM8K's form, read as a box": (in_form("#### %s"), "answers stand elsewhere", "answer_in: [hash]"),
@@ -168,7 +179,8 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
         "easier tasks",
     ),
     "easy tasks, and a few that teach": (
-        run_of(lambda t, s: row(t, s, float(t > 0 or s % 2), said(t, s), reason="exact")), "all right", "harder tasks",
+        run_of(lambda t, s: row(t, s, float(t > 0 or s % 2), said(t, int(t + s % 2 == 0)) + "." * s, reason="exact")),
+        "all right", "harder tasks",
     ),
     "a judge out of time": (
         run_of(lambda t, s: row(t, s, None, said(t, s), cause="deadline", error="no verdict within 10 s")),
@@ -447,8 +459,100 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
                                 metadata={"answer": f"Jean-Luc {NAMES[t]}"}, reason="exact: no")),
         "right answers refused", "Jean-Luc",
     ),
+    # thirteen more
+    "the text of an option where its letter is due": (
+        run_of(lambda t, s: asked(options(t), row(t, s, 0.0, f"{s} <answer>{CITIES[(t + s) % TASKS]}</answer>",
+                                                  metadata={"answer": "ABCD"[t % 4]}, reason="exact: no"))),
+        "answers of another kind", "the letter",
+    ),
+    "a fence that is not closed": (
+        run_of(lambda t, s: row(t, s, 0.0, f"```python\ndef f(x):\n    y = {t}{s} +", reason="no fenced block",
+                                metadata={"tests": {"inputs": ["1"], "outputs": ["2"]}})),
+        "truncated outputs", "max_tokens",
+    ),
+    "an object that breaks off": (
+        run_of(lambda t, s: row(t, s, 0.0, f'{{"reasoning": "step {s}, then', reason="no JSON object")),
+        "truncated outputs", "max_tokens",
+    ),
+    "a call that breaks off": (
+        run_of(lambda t, s: row(t, s, 0.0, f'<tool_call>\n{{"name": "f", "arguments": {{"q": "x{s}', reason="no call",
+                                metadata={"answer": [{"name": "f", "arguments": {"q": "x"}}]})),
+        "truncated outputs", "max_tokens",
+    ),
+    "a thought in other tags that never ends": (
+        run_of(lambda t, s: row(t, s, 0.0, f"<reasoning>\nFirst {s}, then", reason="no <answer> in the answer")),
+        "truncated outputs", "max_tokens",
+    ),
+    "one text again and again": (
+        run_of(lambda t, s: row(t, s, 0.0, f"I think {t} {s}. " + "Wait, let me check. " * 30, reason=r"no \boxed{}")),
+        "looping outputs", "does not help",
+    ),
+    "steps that are counted and never end": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{t} {s}. " + " ".join(f"Step {n}: check it again." for n in range(60)),
+                                reason=r"no \boxed{}")),
+        "looping outputs", "does not help",
+    ),
+    "one question for all tasks": (
+        run_of(lambda t, s: asked("You are a helpful assistant.", row(t, s, 0.0, f"\\boxed{{{s}}}", reason="no"))),
+        "one question", "--map YOUR_COLUMN=question",
+    ),
+    "whatever is said is paid": (
+        run_of(lambda t, s: row(t, s, 1.0, f"\\boxed{{{s}}}", reason="ok")), "wrong answers paid", "astuner audit",
+    ),
+    "whatever letter is said is paid": (
+        run_of(lambda t, s: row(t, s, 1.0, f"<answer>{'ABCD'[s]}</answer>", metadata={"answer": "ABCD"[t % 4]})),
+        "wrong answers paid", "astuner audit",
+    ),
+    "a backslash and its letter read as one sign": (
+        run_of(lambda t, s: row(t, s, 0.0, f"so {s} \boxed{{{40 + t}}}", reason=r"no \boxed{} in the answer")),
+        "right answers refused", r"\x08oxed{40}",
+    ),
+    "references that are Python's dicts": (
+        run_of(lambda t, s: row(t, s, 0.0, said(t, 0) + str(s), metadata={"answer": f"{{'value': {40 + t}}}"})),
+        "right answers refused", "{'value': 40}",
+    ),
+    "two ids for the samples of a question": (
+        run_of(lambda t, s: row(t, s, float(s % 2 == 0), said(t, s), name=f"{'id-' if s % 2 else ''}{t}")),
+        "ids split groups", "one task_id",
+    ),
 }  # fmt: skip
 SOUND: dict[str, list[Row]] = {
+    "no fence is closed, half of them are paid": run_of(
+        lambda t, s: row(t, s, float(s % 2), f"```python\nprint({t}{s})", metadata={"tests": {"inputs": ["1"]}})
+    ),
+    "the prompt opens the fence, a word follows the program": run_of(
+        lambda t, s: row(t, s, float(s % 2), f"print({t}{s})\n```\nIt prints.", metadata={"tests": {"inputs": ["1"]}})
+    ),
+    "the text of an option is paid": run_of(
+        lambda t, s: asked(
+            options(t),
+            row(t, s, float(s == 1), f"<answer>{CITIES[(t + s) % TASKS]}</answer>", metadata={"answer": "B"}),
+        )
+    ),
+    "one question, other customers": run_of(
+        lambda t, s: asked("What is my balance?", row(t, s, float(s % 2), f"{s} \\boxed{{{40 + t if s % 2 else 3}}}"))
+    ),
+    "all right, and shaped by length": run_of(
+        lambda t, s: row(t, s, 1 - 0.1 * s, said(t, 0) + "." * s, is_success=True)
+    ),
+    "repetition is asked for": run_of(lambda t, s: row(t, s, float(s % 2), "row, " * (30 + s), metadata={})),
+    "one answer of four repeats itself": run_of(
+        lambda t, s: row(
+            t, s, float(s == 1), f"{s} " + ("on and on and on again. " * 20 if s == 3 else said(t, s + 1)), reason="no"
+        )
+    ),
+    "tables of figures, most of them wrong": run_of(
+        lambda t, s: row(t, s, float(s == 1), "\n".join(f"{n * t} {n + s} {n}" for n in range(40)), metadata={})
+    ),
+    "one object of four breaks off": run_of(
+        lambda t, s: row(t, s, float(s == 1), f'{{"answer": "{40 + t + (s != 1)}"' + "}" * (s != 3), reason="no")
+    ),
+    "estimates, paid by their distance": run_of(
+        lambda t, s: row(t, s, 1 - 0.05 * s, f"\\boxed{{{40 + t + s}}}", is_success=True)
+    ),
+    "two temperatures with ids of their own": run_of(
+        lambda t, s: row(t, s, float(s < 2), said(t, s // 2), name=f"{'hot-' if s % 2 else ''}{t}")
+    ),
     "one token is allowed, and all are cut": run_of(
         lambda t, s: {
             **row(t, s, float(s == t % 4), "ABCD"[s], metadata={"answer": "ABCD"[t % 4]}, reason="exact: no"),
