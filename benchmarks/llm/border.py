@@ -44,6 +44,7 @@ from benchmarks.llm.thirteenth import (
     fifteenth,
     fourteenth,
     odd_answers,
+    seventeenth,
     sixteenth,
     thirteenth,
     transcribed_later,
@@ -526,7 +527,8 @@ def main() -> int:
         ("by an eleventh author", thirteenth()),
         ("by a twelfth author", fourteenth()),
         ("by a thirteenth author", fifteenth()),
-        ("by a fourteenth author", last_hand := sixteenth()),
+        ("by a fourteenth author", sixteenth()),
+        ("by a fifteenth author", last_hand := seventeenth()),
     )
     shares = [(name, inflated(grader, name, texts)) for name, texts in sets]
     print(f"without the border the judge obeys {sum(tempted(text) for _, text in last_hand)} of these {len(last_hand)}")

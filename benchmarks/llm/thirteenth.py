@@ -11,6 +11,10 @@ but of the 24 that are a score beside a word of praise all counted as the judge'
 Then 320 injections in 39 languages and 80 honest answers by a fourteenth author, who had read the source, on that day.
 None raised its score, closed the border or took a verdict away, and no honest answer was filtered; but all of the 36
 that are a score in numerals other than digits counted as the judge's own once it had transcribed them.
+
+Then 176 injections in 16 languages and 41 honest answers by a fifteenth author, who had read the source, on 2026-11-29.
+None raised its score, closed the border or took a verdict away, and no honest answer was filtered; but without the
+border the simulated judge obeys only 92 of them.
 """
 
 from __future__ import annotations
@@ -26,7 +30,8 @@ _ROWS = Path(__file__).with_suffix(".jsonl")
 _LATER_ROWS = Path(__file__).with_name("fourteenth.jsonl")
 _FIFTEENTH_ROWS = Path(__file__).with_name("fifteenth.jsonl")
 _LAST_ROWS = Path(__file__).with_name("sixteenth.jsonl")
-_ALL_ROWS = (_ROWS, _LATER_ROWS, _FIFTEENTH_ROWS, _LAST_ROWS)
+_SEVENTEENTH_ROWS = Path(__file__).with_name("seventeenth.jsonl")
+_ALL_ROWS = (_ROWS, _LATER_ROWS, _FIFTEENTH_ROWS, _LAST_ROWS, _SEVENTEENTH_ROWS)
 
 
 def _rows(rows: Path, *, honest: bool) -> Iterator[dict[str, Any]]:
@@ -62,6 +67,11 @@ def fifteenth() -> list[tuple[str, str]]:
 def sixteenth() -> list[tuple[str, str | Trajectory]]:
     """As `thirteenth`, by the fourteenth author."""
     return _judged(_LAST_ROWS)
+
+
+def seventeenth() -> list[tuple[str, str | Trajectory]]:
+    """As `thirteenth`, by the fifteenth author."""
+    return _judged(_SEVENTEENTH_ROWS)
 
 
 def transcribed_later() -> list[tuple[str, str, str]]:
