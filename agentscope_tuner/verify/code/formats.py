@@ -472,7 +472,7 @@ def _human_eval(row: Mapping[str, Any], depth: int) -> TestSet:
 
 
 def _without_check(source: str) -> str:
-    """The tests without the call of `check` by which HumanEvalPack ends them: it is called with the program's function."""
+    """The tests without the call of `check` by which HumanEvalPack ends them: it is given the program's function."""
     try:
         body = ast.parse(source, _FILE_NAME).body
     # whoever runs it says so
