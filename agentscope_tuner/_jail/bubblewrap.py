@@ -286,8 +286,11 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "sched_setaffinity": (203, 122),
     "sched_setattr": (314, 274),
     "ioprio_set": (251, 30),
-    # the network: asyncio needs `socketpair` alone
+    # the network: asyncio needs `socketpair` alone, whose sockets could part, and get names that others find
     "socket": (41, 198),
+    "connect": (42, 203),
+    "bind": (49, 200),
+    "listen": (50, 201),
     # the machine
     "reboot": (169, 142),
     "kexec_load": (246, 104),

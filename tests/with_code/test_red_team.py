@@ -20,7 +20,11 @@ from agentscope_tuner._jail.jail import Jail, JailWork, RunLimits
 from agentscope_tuner.adapters.trl import reward_func
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from benchmarks.code.cheats import rows
+<<<<<<< HEAD
 from benchmarks.code.redteam import SETTINGS, above, attacks, mistaken, orphans, running, running_below
+=======
+from benchmarks.code.redteam import SETTINGS, Attack, attacks, mistaken, running
+>>>>>>> 2709d8d3826c04341442c3af639b300488cdf90a
 from benchmarks.scale.served import Served
 from tests.with_code.judged import DOUBLES, asked, code_judge, wrote
 
@@ -35,6 +39,29 @@ def _judge() -> TaskJudge:
 @pytest.mark.parametrize("row", [*rows("honest"), *rows("odd")], ids=lambda row: row["name"])
 def test_honest_work_gets_what_it_is_due(row: dict[str, Any]) -> None:
     assert mistaken(row, _judge()) is None
+
+
+# forms of tests that leave something out, and what they ask of a program
+_LOOSE = ("excepts", "exceptsut", "exceptspy", "skips", "skipspy", "zipped", "zippedpy")
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [one for one in attacks(()) if one.form in _LOOSE],
+    ids=lambda one: f"{one.form}: {one.cheat.name}",
+)
+def test_no_answer_passes_by_what_its_tests_leave_out(attack: Attack) -> None:
+    judgement = _judge().judge(*attack.pair())
+    assert judgement.reward == 0.0, judgement
+
+
+def test_no_socket_gets_a_name() -> None:
+    program = (
+        "import socket\na, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\n"
+        "try:\n  a.bind('\\0here')\nexcept PermissionError:\n  print(4 if input() == '2' else 6)"
+    )
+    judgement = _judge().judge(asked(DOUBLES), wrote(program))
+    assert judgement.reward == 1.0, judgement
 
 
 def _attacks() -> list[tuple[WorkflowTask, WorkflowOutput]]:

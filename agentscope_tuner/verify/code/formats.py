@@ -461,6 +461,7 @@ def _human_eval(row: Mapping[str, Any], depth: int) -> TestSet:
     solution = row.get("canonical_solution")
     # BigCodeBench: rows of that form whose test is a file
     is_file = _is_file(source) and not re.search(r"^def check\b", source, re.MULTILINE)
+    source = source if is_file else _without_check(source)
     return TestSet(
         [_file(source, "unittest", "") if is_file else CodeTest("check", source, preamble, entry)],
         preamble=preamble,
@@ -468,6 +469,20 @@ def _human_eval(row: Mapping[str, Any], depth: int) -> TestSet:
         entry=entry,
         solution=prompt + solution if isinstance(solution, str) else "",
     )
+
+
+def _without_check(source: str) -> str:
+    """The tests without the call of `check` by which HumanEvalPack ends them: it is given the program's function."""
+    try:
+        body = ast.parse(source, _FILE_NAME).body
+    # whoever runs it says so
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return source
+    lines = source.split("\n")
+    for part in body:
+        if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call) and ast.unparse(part.value.func) == "check":
+            lines[part.lineno - 1 : part.end_lineno] = [""] * ((part.end_lineno or part.lineno) - part.lineno + 1)
+    return "\n".join(lines)
 
 
 def _above(prompt: str, entry: str) -> str:

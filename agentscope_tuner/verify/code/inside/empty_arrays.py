@@ -7,8 +7,8 @@ also where the test has made the array of an empty list.
 For Python nothing is greater than NaN, also no bound. So a program that answers with it, or with infinity by which a
 test divides, would pass `not abs(answer - 4.0) > 1e-6`. Here to ask which of it and another number is greater ends the
 test; and so it does where the test has made another float or an array of it, since the tests' code is compiled with
-comparisons that look (see `guarded`). An infinite answer would be within an infinite share of itself, and two answers
-to one call would each meet one of two bounds: those end the test, too.
+comparisons that look (see `guarded`). An infinite answer would be within an infinite share of itself, two answers to
+one call would each meet one of two bounds, and `zip` would leave out what an answer lacks: those end the test, too.
 """
 
 from __future__ import annotations
@@ -124,6 +124,7 @@ _OPPOSITE: dict[_Order, _Order] = {
 }
 _ASSERTED = {"assertLess": "Lt", "assertLessEqual": "LtE", "assertGreater": "Gt", "assertGreaterEqual": "GtE"}
 _ASKED = "_asked_for_size_"
+_SIZED = {list, tuple, str}
 # values and bounds of one call that are looked at
 _MOST_MET = 1000
 
@@ -225,6 +226,29 @@ class _Sizes:
         if not any(map(meets, values)) and any(map(meets, possible)):
             raise NotComparableError("the program's answers to one call contradict each other")
 
+    def zip(self, function: Any, wanted: tuple[int, ...], told: tuple[int, ...], *given: Any) -> Any:
+        """`zip` in a test, which ends where an answer has fewer items than what it is compared with.
+
+        Args:
+            wanted, told: which of the arguments are constants of the test's, and which are made of answers.
+        """
+        if function is not builtins.zip:
+            return function(*given)
+        return self._paired([*map(iter, given)], given, wanted, told)
+
+    def _paired(self, items: list[Any], given: Any, wanted: tuple[int, ...], told: tuple[int, ...]) -> Any:
+        for count in itertools.count():
+            row: list[Any] = []
+            for at, one in enumerate(items):
+                row += (part := [*itertools.islice(one, 1)])
+                if part:
+                    continue
+                longer = [other for other, more in enumerate(given) if type(more) in _SIZED and len(more) > count]
+                if at in told and self._is_asked() and any(count == 0 or other in wanted for other in longer):
+                    raise NotComparableError("the program's answer has fewer items than it is compared with")
+                return
+            yield tuple(row)
+
     def call(self, function: Any) -> Any:
         """A built-in function that a test calls, with a look at what it is given."""
         if function is builtins.float:
@@ -273,6 +297,11 @@ def guarded(tree: ast.Module) -> ast.Module:
     for name, call in said:
         if name in _ASSERTED and len(call.args) >= 2:
             _note_bound(call, _ASSERTED[name])
+    zips = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "zip"]
+    if zips:
+        constants, answers = _constants(nodes), _answers(nodes)
+        for call in zips:
+            _pair(call, constants, answers)
     # inner ones first
     for node in reversed(nodes):
         for name, value in ast.iter_fields(node):
@@ -295,6 +324,61 @@ def _looking(node: Any, calls: dict[int, list[ast.expr]]) -> Any:
         return node
     how = type(node.ops[0]).__name__
     return ast.copy_location(_asked(how, node.left, *node.comparators, *calls.get(id(node), [])), node)
+
+
+def _pair(node: ast.Call, constants: set[str], answers: set[str]) -> None:
+    """Have a call of `zip` look at what is left of its arguments; not one that pairs neighbours of one list."""
+    rests = {ast.unparse(part.value if isinstance(part, ast.Subscript) else part) for part in node.args}
+    if node.keywords or len(rests) < 2 or any(isinstance(part, ast.Starred) for part in node.args):
+        return
+    named = [{one.id for one in ast.walk(part) if isinstance(one, ast.Name)} for part in node.args]
+    wanted, told = (
+        ast.Tuple([ast.Constant(at) for at, names in enumerate(named) if is_one(names)], ast.Load())
+        for is_one in (constants.issuperset, answers.intersection)
+    )
+    node.func, node.args = _asked("zip", node.func).func, [node.func, wanted, told, *node.args]
+
+
+_PACKAGES = {"numpy", "pandas", "pytest", "scipy", "sklearn", "torch"}
+
+
+def _answers(nodes: list[ast.AST]) -> set[str]:
+    """The names of what the program may have defined, and of variables that the tests have set by calling it."""
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    homes = {
+        alias.asname or alias.name: (getattr(node, "module", None) or alias.name).partition(".")[0]
+        for node in imports
+        for alias in node.names
+    }
+    own = {name for name, home in homes.items() if home in sys.stdlib_module_names | _PACKAGES}
+    own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    called = [node.func for node in nodes if isinstance(node, ast.Call)]
+    roots = {name.id for part in called for name in ast.walk(part) if isinstance(name, ast.Name)}
+    found = {name for name in roots - own if not hasattr(builtins, name)}
+    for _ in range(2):
+        for node in nodes:
+            if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if found & {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)}:
+                    found |= {one.id for part in targets for one in ast.walk(part) if isinstance(one, ast.Name)}
+    return found
+
+
+def _constants(nodes: list[ast.AST]) -> set[str]:
+    """The names that stand for constants alone, wherever the tests set them."""
+    found = {part: node.value for node in nodes if isinstance(node, ast.Assign) for part in node.targets}
+    known = {part.id for part, value in found.items() if isinstance(part, ast.Name) and _is_constant(value)}
+    set_here = [one for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+    others = {one.id for one in set_here if one not in found or not _is_constant(found[one])}
+    return known - others - {node.arg for node in nodes if isinstance(node, ast.arg)}
+
+
+def _is_constant(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _note_bound(node: ast.Call, how: str) -> None:

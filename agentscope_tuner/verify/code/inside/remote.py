@@ -23,7 +23,7 @@ import types
 import unittest
 import warnings
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, cast
 
 from agentscope_tuner.verify.code.inside import code_values
 from agentscope_tuner.verify.code.inside.code_values import PLAIN_KINDS, JailLine, LineEndedError, pack, unpack
@@ -32,6 +32,7 @@ from agentscope_tuner.verify.code.inside.shared import ROOT, Conversations, File
 from agentscope_tuner.verify.code.inside.stand_ins import (
     CannotTravelError,
     Difference,
+    LikeBuiltIn,
     NotComparableError,
     StandIn,
     StandInClass,
@@ -100,6 +101,7 @@ class Program:
         has_answered: whether it answered anything, raised as it was loaded, or ended: from then on there are only
             verdicts, since whatever a test ends with may be the program's doing.
         questions: how many it was asked.
+        answers: how many of its functions, and of the operators of its objects, have answered.
         is_used: whether it was asked for more than what a name stands for.
         cannot_travel: what the tests do that needs the program in their own interpreter.
     """
@@ -115,7 +117,7 @@ class Program:
         # what it says from then on may be what a test expects
         self.is_told = False
         self._returns = False
-        self.questions = 0
+        self.questions = self.answers = 0
         # failed assertions of what the tests lend, by its number; None is for those that nothing can take back
         self._failed: dict[int | None, BaseException] = {}
         self._errors: list[BaseException] = []
@@ -222,6 +224,7 @@ class Program:
                     answer = self._serve(reply["back"])
                 self._talk.send(answer, reply["in"])
             self.has_answered |= request["do"] not in ("provide", "threads", "turn", "end")
+            self.answers += request["do"] in ("call", "op", "await") and not request.get("makes")
             if "busy" in reply:
                 self._loops.go_on()
             # beside the test nobody could be told of a failure: the next question is
@@ -360,6 +363,7 @@ class Program:
             parts = [value.fget, value.fset] if own is property else [value.__func__]  # type: ignore[attr-defined]
             return {"in": [own.__name__, *map(self.pack, parts)]}
         if isinstance(value, type):
+            value = cast("type", vars(value).get("_stands_for", value))
             if getattr(value, "_program", None) is self:
                 return {"h": value._number}  # type: ignore[attr-defined]
             home, name = ("types", "NoneType") if value is type(None) else (value.__module__, value.__name__)
@@ -470,7 +474,8 @@ class Program:
         # an exception that ends or skips a test must be its own
         if home == "builtins":
             known = type(None) if name == "NoneType" else getattr(builtins, name, None)
-            return known if isinstance(known, type) and known not in _NOT_RAISED else ProgramError
+            is_kept = isinstance(known, type) and known not in _NOT_RAISED
+            return _of_program(known) if is_kept else ProgramError  # type: ignore[arg-type]
         if home.partition(".")[0] in sys.stdlib_module_names - _NOT_FROM and not told["bases"]:
             # a test that names it has imported it; the program must not choose what is imported here
             found = getattr(sys.modules.get(home), name, None)
@@ -512,7 +517,8 @@ class Program:
 
     def _builtin(self, name: object) -> type:
         found = getattr(builtins, str(name), object)
-        return found if isinstance(found, type) and found not in (KeyboardInterrupt, GeneratorExit) else object
+        is_kept = isinstance(found, type) and found not in (KeyboardInterrupt, GeneratorExit)
+        return _of_program(found) if is_kept else object
 
     def _stand_in(self, value: Any) -> Any:
         if "g" in value:
@@ -610,6 +616,18 @@ class Program:
     def call(self, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
         """Call an object of the program."""
         return self.ask({"do": "call", "h": number, "args": []}, arguments, named)
+
+
+@functools.cache
+def _of_program(kind: type) -> type:
+    """A built-in class of exceptions as the program's: one that a test's own assertions are of is built upon.
+
+    Else a program that calls `Exception` its `OddError` would have `except OddError` catch a test's `assert False`.
+    """
+    if kind not in (Exception, AssertionError):
+        return kind
+    bases = (kind,) if kind is Exception else (kind, _of_program(Exception))
+    return LikeBuiltIn(kind.__name__, bases, {"__module__": "builtins", "_stands_for": kind})
 
 
 def _log(name: str, level: int, message: str, own: int) -> None:

@@ -6,6 +6,8 @@ import ast
 import contextlib
 import importlib
 import os
+import unittest
+from collections.abc import Callable
 from importlib.machinery import SourceFileLoader as _Loader
 from pathlib import Path
 from typing import Any
@@ -15,22 +17,28 @@ from _pytest.config import default_plugins
 from _pytest.fixtures import FixtureLookupError
 
 from agentscope_tuner.verify.code.inside.empty_arrays import guarded
-from agentscope_tuner.verify.code.inside.stand_ins import PYTEST_FILE
+from agentscope_tuner.verify.code.inside.stand_ins import PYTEST_FILE, SKIPPED
 
 _MOST_WORDS = 300
+# as a test is skipped, or said to fail, in its own code
+_SKIPPING = (pytest.skip.Exception, pytest.xfail.Exception, unittest.SkipTest)
 _plain: Any = _Loader.source_to_code
 for _name in default_plugins:
     with contextlib.suppress(ImportError):
         importlib.import_module(f"_pytest.{_name}")
 
 
-def outcomes(source: str) -> Listener:
-    """What pytest says of the tests in `source`."""
+def outcomes(source: str, answers: Callable[[], int]) -> Listener:
+    """What pytest says of the tests in `source`.
+
+    Args:
+        answers: how many the program has given so far.
+    """
     # where nothing of the program's is, which may share the working folder
     home = os.environ["HOME"]
     with open(place := os.path.join(home, PYTEST_FILE), "w", encoding="utf-8") as file:
         file.write(source)
-    listener = Listener()
+    listener = Listener(answers)
     _Loader.source_to_code = _compiled  # type: ignore[method-assign, assignment]
     # astuner's own plugin is no part of a jail, and cannot be imported there
     flags = ["-q", "-p", "no:cacheprovider", "-p", "no:astuner", "--assert=plain", "--tb=line", "-c", os.devnull]
@@ -51,7 +59,8 @@ def _compiled(loader: Any, data: Any, path: Any, **named: Any) -> Any:
 class Listener:
     """A plugin of pytest that keeps the outcomes."""
 
-    def __init__(self) -> None:
+    def __init__(self, answers: Callable[[], int]) -> None:
+        self._answers, self._answered = answers, 0
         self.outcomes: dict[str, str | None] = {}
         self.broken = ""
         self.to_run = 0
@@ -66,6 +75,14 @@ class Listener:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.to_run = len(session.items)
+
+    def pytest_runtest_logstart(self) -> None:
+        self._answered = self._answers()
+
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
+        is_skipped = call.excinfo is not None and issubclass(call.excinfo.type, _SKIPPING)
+        if is_skipped and self._answers() > self._answered:
+            self.outcomes[item.nodeid.partition("::")[2]] = SKIPPED
 
     def pytest_runtest_logfinish(self) -> None:
         self.to_run -= 1

@@ -28,7 +28,12 @@ from agentscope_tuner._jail.inside import LINE, begin, leave
 from agentscope_tuner.verify.code.inside import empty_arrays, run_program
 from agentscope_tuner.verify.code.inside.code_values import JailLine
 from agentscope_tuner.verify.code.inside.remote import PATCHABLE, Program
-from agentscope_tuner.verify.code.inside.stand_ins import PYTEST_FILE, CannotTravelError, NotComparableError
+from agentscope_tuner.verify.code.inside.stand_ins import (
+    PYTEST_FILE,
+    SKIPPED,
+    CannotTravelError,
+    NotComparableError,
+)
 
 _MOST_WORDS = 300
 HIDDEN = "\x1f"
@@ -170,7 +175,7 @@ class _OwnProgram(Program):
         self._names = asked["modules"] or ["main"]
         # whatever goes wrong beside it may be its doing
         self.has_answered = self.is_used = True
-        self.cannot_travel = ""
+        self.answers, self.cannot_travel = 0, ""
 
     def wait_until_loaded(self) -> None:
         self._module = run_program.prepare(self._source, self._names[0])
@@ -499,7 +504,7 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
         if program.has_answered:
             return [("the tests' imports", _words(exc))]
         raise BrokenTestsError(f"the tests cannot be imported: {_words(exc)}") from None
-    return _with_unittest(module)
+    return _with_unittest(module, program)
 
 
 # What has to do with files, which tests and a program share where nothing of the tests runs what a file holds
@@ -658,8 +663,9 @@ def _modules_of(node: ast.Import | ast.ImportFrom) -> list[str]:
 
 
 class _Outcomes(unittest.TestResult):
-    def __init__(self) -> None:
+    def __init__(self, program: Program) -> None:
         super().__init__()
+        self._program, self._answers = program, 0
         self.outcomes: list[tuple[str, str | None]] = []
         self._why: dict[str, str] = {}
 
@@ -678,8 +684,16 @@ class _Outcomes(unittest.TestResult):
     def addFailure(self, test: Any, err: Any) -> None:  # noqa: N802 - unittest calls it
         self._note(test, _words(err[1]))
 
+    def startTest(self, test: Any) -> None:  # noqa: N802 - unittest calls it
+        super().startTest(test)
+        self._answers = self._program.answers
+
     def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802 - unittest calls it
-        self._why[test.id()] = "skipped"
+        if self._program.answers > self._answers:
+            # of a part of a test, too
+            self._note(getattr(test, "test_case", test), SKIPPED)
+        else:
+            self._why[test.id()] = "skipped"
 
     def addUnexpectedSuccess(self, test: Any) -> None:  # noqa: N802 - unittest calls it
         self._note(test, "passed, and was expected to fail")
@@ -690,7 +704,7 @@ class _Outcomes(unittest.TestResult):
             self.outcomes.append((test.id().removeprefix("tests."), why))
 
 
-def _with_unittest(module: types.ModuleType) -> list[tuple[str, str | None]]:
+def _with_unittest(module: types.ModuleType, program: Program) -> list[tuple[str, str | None]]:
     """The outcomes of its TestCases, and of the functions and classes that pytest would find."""
     suite = unittest.defaultTestLoader.loadTestsFromModule(module)
     for name, one in list(vars(module).items()):
@@ -700,7 +714,7 @@ def _with_unittest(module: types.ModuleType) -> list[tuple[str, str | None]]:
             suite.addTest(_PlainTest(one))
         elif name.startswith("Test") and type(one) is type and not issubclass(one, unittest.TestCase):
             suite.addTest(unittest.defaultTestLoader.loadTestsFromTestCase(type(name, (one, unittest.TestCase), {})))
-    tally = _Outcomes()
+    tally = _Outcomes(program)
     suite.run(tally)
     return tally.outcomes
 
@@ -717,7 +731,7 @@ def _with_pytest(source: str, program: Program, given: dict[str, Any]) -> list[t
         raise BrokenTestsError("the tests need pytest, which is not installed: it is in the extra `code`") from None
     # pytest itself imports the file
     vars(builtins).update(given)
-    listener = run_pytest.outcomes(source)
+    listener = run_pytest.outcomes(source, lambda: program.answers)
     if listener.broken and (listener.is_known or not program.has_answered):
         raise BrokenTestsError(f"the tests cannot be imported: {listener.broken}")
     if listener.broken:

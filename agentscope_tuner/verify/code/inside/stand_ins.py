@@ -25,6 +25,8 @@ from agentscope_tuner.verify.code.inside import code_values
 from agentscope_tuner.verify.code.inside.code_values import pack, unpack
 
 PYTEST_FILE = "test_program.py"
+#: Why a test has failed that was skipped once the program had answered it: the answer may be why.
+SKIPPED = "skipped, after the program had answered"
 # no test can seed it
 _dice = random.SystemRandom()
 
@@ -170,7 +172,17 @@ _OF_WRAPPER = {"__name__", "__wrapped__"}
 _OF_KIND = {"__members__", "__slots__", "__abstractmethods__", "__match_args__"}
 
 
-class StandInErrorClass(type):
+class LikeBuiltIn(type):
+    """The class of classes of exceptions. One of them that is the program's `Exception` equals that of Python."""
+
+    def __eq__(cls, other: object) -> bool:
+        return cls is other or vars(cls).get("_stands_for", cls) is other
+
+    def __hash__(cls) -> int:
+        return type.__hash__(vars(cls).get("_stands_for", cls))
+
+
+class StandInErrorClass(LikeBuiltIn):
     """The class of exceptions of the program."""
 
     _number: int
