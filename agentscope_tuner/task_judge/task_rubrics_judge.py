@@ -72,6 +72,8 @@ class TaskRubricsJudge(ModelJudge):
     """
 
     bounds_itself = True
+    # what a row's own criteria ask for is no reference
+    reference_keys = ()
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
@@ -93,9 +95,6 @@ class TaskRubricsJudge(ModelJudge):
                 for models in (self.panels.first, self.panels.dearer)
             )
         self._common = self._from_file(mine.rubrics_file)
-        # a column of the task, which stands in place of a reference
-        room, _, column = mine.reads.rubrics.rpartition(".")
-        self.reference_keys = (column,) if room == "task.metadata" and self._common is None else ()
         self._counts: dict[str, tuple[int, int]] = {}
         self._probes = Probes(mine.probes, WHERE)
         self._reader = Reader(WHERE, mine.images == "send")

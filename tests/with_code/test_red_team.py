@@ -20,11 +20,7 @@ from agentscope_tuner._jail.jail import Jail, JailWork, RunLimits
 from agentscope_tuner.adapters.trl import reward_func
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from benchmarks.code.cheats import rows
-<<<<<<< HEAD
-from benchmarks.code.redteam import SETTINGS, above, attacks, mistaken, orphans, running, running_below
-=======
-from benchmarks.code.redteam import SETTINGS, Attack, attacks, mistaken, running
->>>>>>> 2709d8d3826c04341442c3af639b300488cdf90a
+from benchmarks.code.redteam import SETTINGS, Attack, above, attacks, mistaken, orphans, running, running_below
 from benchmarks.scale.served import Served
 from tests.with_code.judged import DOUBLES, asked, code_judge, wrote
 

@@ -340,8 +340,7 @@ def hint(row: Mapping[str, Any]) -> str:
     one data set have the same hint.
     """
     if not row:
-        called = "in a call of TRL's reward function by its name, answer=[…]"
-        return f"put the reference there, in a row as its column `answer`, {called}"
+        return "put the reference there, in a row as its column `answer`"
     if (packed := packed_rows(row)) is not None:
         return packed
     if (names := answer_columns(row)) == ["solution"] and not _states(row["solution"]):
