@@ -376,10 +376,7 @@ class CheapComparer:
             return EQUAL if _words(ref) == _words(ans) else DIFFERENT
         if isinstance(ref, Chain) or isinstance(ans, Chain):
             return self._chain(ref, ans)
-        if (
-            isinstance(ref, Statement) != isinstance(ans, Statement)
-            and (same := same_bounds(self, ref, ans)) is not None
-        ):
+        if (same := same_bounds(self, ref, ans)) is not None:
             return same
         if isinstance(ref, Statement) or isinstance(ans, Statement):
             return self._statements(ref, ans)

@@ -52,7 +52,7 @@ from agentscope_tuner.verify.math.node import (
     symbols,
     walk,
 )
-from agentscope_tuner.verify.math.parameters import LETTERS, renamed_to
+from agentscope_tuner.verify.math.parameters import LETTERS
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.readings import (
     Family,
@@ -517,24 +517,61 @@ def _same_ends(comparer: Comparing, left: Node, right: Node) -> Outcome:
 
 
 def same_bounds(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome | None:
-    """Whether an inequality solved for a letter of its own states the other side's interval; None for other pairs."""
-    stated, other = (ref, ans) if isinstance(ref, Statement) else (ans, ref)
-    whole = _as_region(other)
-    if not isinstance(stated, Statement) or not isinstance(stated.node, Relation) or whole is None or whole.name:
+    """Whether both sides are one solved set whose ends hold letters, one as an inequality; None for other pairs.
+
+    `a<x<2a`, `\\{x \\mid a<x<2a\\}`, `x\\in(a,2a)` and `(a,2a)` are one set, of the only letter that is in no end.
+    """
+    sides = [_bounds_of(side) for side in (ref, ans)]
+    if None in sides or not any(isinstance(side, Statement) for side in (ref, ans)):
         return None
-    unknown = symbols(stated.node) - symbols(whole.node)
-    members = [a for a in stated.node.args if symbols(a) & unknown]
-    if len(unknown) != 1 or members != [Symbol(next(iter(unknown)))]:
+    (mine, own), (theirs, other) = (side for side in sides if side is not None)
+    found = frozenset(one for one in (own, other) if one)
+    if not found and isinstance(ref, Statement) != isinstance(ans, Statement):
+        found = symbols(mine) ^ symbols(theirs)
+    if len(found) != 1:
         return None
-    # any other letter is a part of an end, so the unknown is the only symbol that stands for itself
-    marked = renamed_to(stated.node, (_UNKNOWN,), tuple(unknown))
-    found = _interval(marked)
-    if not isinstance(found, Interval) or _UNKNOWN in symbols(found):
+    unknown = next(iter(found))
+    is_new = comparer.question is not None and unknown not in comparer.question.letters and len(unknown) == 1
+    if is_new and not (own or other):
+        # the question has another unknown
         return None
-    return _same_ends(comparer, *((found, _interval(whole.node)) if stated is ref else (_interval(whole.node), found)))
+    solved = [_solved_for(node, unknown) for node in (mine, theirs)]
+    return None if solved[0] is None or solved[1] is None else _same_ends(comparer, solved[0], solved[1])
 
 
-_UNKNOWN = "the unknown"
+def _bounds_of(side: Reading) -> tuple[Node, str] | None:
+    """The inequality or the set of one side, and its unknown where it is named; None for anything else."""
+    match side:
+        case Statement(Collection("set", (SetBuilder(Symbol(unknown), condition),))):
+            return condition, unknown
+        case Statement(Relation() | Connective("or")):
+            return side.node, ""
+        case Named(Symbol(unknown), Region(node)):
+            return node, unknown
+    whole = _as_region(side)
+    return None if whole is None or whole.name else (whole.node, "")
+
+
+def _solved_for(node: Node, unknown: str) -> Node | None:
+    """The intervals of a statement that is solved for an unknown, or of a set without it; None for any other node."""
+    match node:
+        case Connective("or", args):
+            parts = all_known(_solved_for(arg, unknown) for arg in args)
+            return None if parts is None else SetOperation("union", tuple(parts))
+        case Relation(args, signs) if {sign[0] for sign in signs} == {">"}:
+            return _solved_for(Relation(args[::-1], tuple(sign.replace(">", "<") for sign in signs[::-1])), unknown)
+        case Relation((Symbol(name), whole), ("in",)) if name == unknown:
+            return _solved_for(whole, unknown)
+        case Relation(args, signs) if set(signs) <= {"<", "<="} and args.count(Symbol(unknown)) == 1:
+            at = args.index(Symbol(unknown))
+            low, high = args[:at], args[at + 1 :]
+            if len(low) > 1 or len(high) > 1 or any(unknown in symbols(end) for end in (*low, *high)):
+                return None
+            ends = (low or (Negation(INFINITY),))[0], (high or (INFINITY,))[0]
+            return Interval(*ends, bool(low) and signs[0] == "<=", bool(high) and signs[-1] == "<=")
+        case Relation():
+            return None
+    return None if unknown in symbols(node) else _interval(node)
 
 
 def _is_same_shape(left: Node, right: Node) -> bool:

@@ -120,7 +120,8 @@ def forms(pair: Pair) -> Outcome:
 
 
 _YES_OR_NO = re.compile(
-    r"(?:(?P<yes>yes|ja|oui|sí|sì|sim|да|так|tak|evet|是|はい|네)|(?P<no>no|nein|non|não|нет|ні|nie|hayır|nee|否|不|いいえ|아니요))"
+    r"(?:(?P<yes>yes|ja|oui|sí|sì|sim|да|так|tak|evet|ano|có|ya|da|igen|ναι|نعم|हाँ|हां|ใช่|是|はい|네|예)"
+    r"|(?P<no>no|nein|non|não|нет|ні|nie|hayır|nee|ne|không|tidak|nej|nu|nem|όχι|لا|नहीं|ไม่|否|不|不是|いいえ|아니[요오]))"
     r"(?:\s*[,.;:，。、–—-]\s*(?P<rest>.+))?|(?P<alone>.+)"
 )
 _IT = r"(?:it|this|that|we|you|one|they|he|she)"
@@ -288,6 +289,16 @@ _NEAR_WHO = 5
 
 
 _TRUTHS = dict.fromkeys("正确 对 √ ✓ ✔ \\surd \\checkmark 是 맞다 참 正しい ○".split(), True)  # noqa: SIM905
+_TRUTHS |= dict.fromkeys(
+    """verdadero verdadeiro verdadera verdadeira vero vera vrai vraie wahr richtig waar верно истинно правда істинно
+    prawda pravda doğru đúng benar صحيح सही σωστό sant adevărat igaz ถูก""".split(),  # noqa: SIM905
+    True,
+)
+_TRUTHS |= dict.fromkeys(
+    """falso falsa faux fausse falsch onwaar неверно ложно хибно fałsz nepravda yanlış sai salah خطأ गलत λάθος falskt
+    fals hamis ผิด""".split(),  # noqa: SIM905
+    False,
+)
 _TRUTHS |= {"true": True, "True": True, "false": False, "False": False}
 _TRUTHS |= dict.fromkeys("错误 错 不正确 不对 × ✗ ✘ \\times 否 틀리다 거짓 誤り".split(), False)  # noqa: SIM905
 
@@ -318,7 +329,8 @@ def _truth_of(text: str) -> bool | None:
     said = WRITING.sub(" ", text).strip() if len(text) <= LONGEST_OPTION else ""
     found = _CALLED.fullmatch(said)
     if found is None:
-        return _TRUTHS.get(WRITING.sub("", text).strip())
+        mark = WRITING.sub("", text).strip()
+        return _TRUTHS.get(mark, _TRUTHS.get(mark.lower()))
     word = found["said"] or found["told"]
     return (_TRUTHS[word] if word in _TRUTHS else _IS_CALLED_TRUE.match(word) is not None) is (found["not"] is None)
 

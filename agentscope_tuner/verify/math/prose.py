@@ -167,9 +167,10 @@ def allowed(word: str, said: frozenset[str], asked: str) -> bool:
         # A single sign is a word in East Asia, and a letter elsewhere
         spaced = low < "\u0900"
         return low in said if spaced else (len(low) > 1 or low >= "\u1100") and low in asked.lower()
-    return low in said or singular(low) in said
+    return low in said or singular(low) in said or any(f"{low}{end}" in said for end in _INFLECTIONS)
 
 
+_INFLECTIONS = ("ed", "d", "ing")
 _WORDLESS = re.compile(
     r"(?:[\d+\-*/^{}().= ]|\\(?:[dt]?frac|sqrt|cdot|times|pi|left|right)(?![a-zA-Z])|(?<![a-zA-Z])[a-z](?![a-zA-Z]))+"
 )

@@ -202,7 +202,15 @@ WORD_SETS = {
     "infinity": "\\infty",
     "infinite": "\\infty",
 } | dict.fromkeys(
-    "any real number|every real number|the real numbers|set of all real numbers|全体实数|所有实数|任意实数".split("|"),  # noqa: SIM905
+    (  # noqa: SIM905
+        "any real number|every real number|the real numbers|set of all real numbers|全体实数|所有实数|任意实数"
+        "|todos los números reales|todos los reales|todos os números reais|todos os reais|tutti i numeri reali"
+        "|tous les nombres réels|tous les réels|alle reellen zahlen|alle reële getallen|все действительные числа"
+        "|любое действительное число|множество действительных чисел|усі дійсні числа|wszystkie liczby rzeczywiste"
+        "|zbiór liczb rzeczywistych|všechna reálná čísla|tüm gerçek sayılar|tüm reel sayılar|mọi số thực|tập số thực"
+        "|semua bilangan real|すべての実数|全ての実数|모든 실수|جميع الأعداد الحقيقية|सभी वास्तविक संख्याएँ"
+        "|όλοι οι πραγματικοί αριθμοί|alla reella tal|toate numerele reale|minden valós szám"
+    ).split("|"),
     REALS,
 )
 

@@ -347,6 +347,8 @@ def _is_solved(node: Node, name: str) -> bool:
     match node:
         case Relation((Collection("tuple", names), *_, last)) if not symbols(last):
             return Symbol(name) in names
+        case Relation((low, middle, high)) if middle == Symbol(name):
+            return name not in symbols(low) | symbols(high)
         case Relation((first, *_, last)):
             return Symbol(name) in (first, last) or isinstance(first, UndefinedCall)
     return True
