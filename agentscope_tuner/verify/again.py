@@ -78,6 +78,8 @@ _GOES_ON = re.compile(
     r"(?=[\s,$\\])|(?<=[\n$])=|(?<=\$ )=|或(?:者|可?写成|可?写作|可?表示为)?|または|또는|أو|\\lor(?![a-z])|∨)[\s,]*",
     re.IGNORECASE,
 )
+# A line that begins with a sign of equality behind a sentence
+_EQUALS = re.compile(r"(?<=[.!?。！？])[^\S\n]*\n\s*\$?\s*=\s*")
 _CORRECTS = re.compile(
     r"(?:\A|(?<=[.!?\n。]))[\s$*_]*+(?:(?:no|wait|sorry|oops|actually|rather|so|correction|i meant?)\b[\s,:]*){1,3}"
     r"(?:(?:it|that|this)\s+(?:is|was|equals|should be|must be)\s+)?",
@@ -105,7 +107,8 @@ def statements(rest: str, content: str, before: str = "") -> Iterator[tuple[tupl
     Args:
         before: the text before the answer, whose words may announce another one, in any language.
     """
-    leads = [*_LABEL.finditer(rest), *_CORRECTS.finditer(rest), *_announced_alike(before, rest)]
+    leads = [*_LABEL.finditer(rest), *_CORRECTS.finditer(rest), *_EQUALS.finditer(rest)]
+    leads += _announced_alike(before, rest)
     if (goes_on := _GOES_ON.match(rest)) is not None:
         leads.append(goes_on)
     if len(content) == 1 and content.isupper():
