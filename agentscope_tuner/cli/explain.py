@@ -16,7 +16,8 @@ from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.records.reader import Line, parse_line
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
-from agentscope_tuner.verify.math.unwrap import Pair, bare, reference
+from agentscope_tuner.verify.math.unwrap import Pair
+from agentscope_tuner.verify.math.verdict import prepared
 from agentscope_tuner.verify.sandbox import DEADLINE, shared
 from agentscope_tuner.workflow import Rollout, WorkflowTask
 
@@ -133,7 +134,7 @@ def _compare(reference_text: str, answer: str, deadline: float, question: str | 
         if as_json:
             print(json.dumps({"outcome": verdict.outcome, "stage": verdict.stage, "reason": verdict.reason}))
             return
-        pair = Pair.of(bare(text), reference(reference_text), question)
+        pair = Pair.of(*prepared(text, reference_text, question))
         shown = [*readings(pair), stages_table(pair, sandbox)] if verdict.stage != "place" else []
     except JudgeError as exc:
         raise fail(str(exc)) from exc

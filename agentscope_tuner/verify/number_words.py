@@ -196,6 +196,39 @@ def with_figures(words: Sequence[str]) -> list[str]:
     return found
 
 
+_PARTS_OF_ONE = {"half": 2, "quarter": 4} | {
+    ordinal: at
+    for at, ordinal in enumerate("third fourth fifth sixth seventh eighth ninth tenth".split(), 3)  # noqa: SIM905
+}
+_PARTS_OF_ONE |= {"halve": 2, "hundredth": 100, "thousandth": 1_000}
+
+
+def in_figures(text: str) -> str | None:
+    """An English number in figures: `negative three` as `-3`, `two thirds` as `\\frac{2}{3}`; None for another text."""
+    words = text.lower().replace("-", " ").split()
+    sign = "-" if words[:1] in (["minus"], ["negative"]) else ""
+    words = words[len(sign) :]
+    if len(words) > 1:
+        # an article alone is a letter
+        words = ["one" if word in ("a", "an") else word for word in words]
+    words = ["one", *words] if words == ["half"] else words
+    below = _PARTS_OF_ONE.get(words[-1].removesuffix("s"), 1) if words else 1
+    whole, joined, above = " ".join(words[:-1] if below > 1 else words).rpartition(" and ")
+    if not joined or below == 1:
+        whole, above = "", f"{whole}{joined}{above}"
+    ones, parts = _whole_of_words(whole or "zero"), _whole_of_words(above)
+    if ones is None or parts is None:
+        return None
+    count = ones * below + parts
+    return f"{sign}\\frac{{{count}}}{{{below}}}" if below > 1 else f"{sign}{count}"
+
+
+def _whole_of_words(text: str) -> int | None:
+    """The whole number that all words of a text spell together; None for any other text."""
+    said = list(numbers_said(text)) if all(map(is_number_word, text.replace(" and ", " ").split())) else []
+    return int(said[0]) if len(said) == 1 else None
+
+
 @cache
 def _table() -> dict[str, int]:
     table = {word: n for language in _ROOTS for n in range(_BELOW) for word in _spellings(language, n)}

@@ -63,7 +63,7 @@ from agentscope_tuner.verify.math.units import (
     units_named_in,
 )
 from agentscope_tuner.verify.math.unwrap import FIGURES, Pair, bare, in_asked_form, read_reference, reference, short
-from agentscope_tuner.verify.number_words import with_figures
+from agentscope_tuner.verify.number_words import in_figures, with_figures
 
 Verdict = Literal["equal", "different", "undecided"]
 Copied = Literal["refuse", "accept"]
@@ -646,8 +646,8 @@ def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
     """Both sides with the words for what is typeset of units, or said of a constant."""
     if truth.replace(" ", "").replace("-", "").isalpha() and any(map(str.isdigit, text)):
         # `four` for 4
-        figures = "1" if truth.lower() == "one" else " ".join(with_figures(truth.lower().split()))
-        truth = figures if figures.isdigit() else truth
+        figures = in_figures(truth) or " ".join(with_figures(truth.lower().split()))
+        truth = truth if any(map(str.isalpha, figures.replace("\\frac", ""))) else figures
     text, truth = (with_square_brackets(side, question) for side in (_with_rounded_name(text, truth), truth))
     text, truth = units_in_line(text), units_in_line(truth)
     if is_one_unit(text) and is_one_unit(truth):
@@ -673,16 +673,12 @@ def _said_alone(text: str, asked: Question) -> str:
     return lines_of_kinds(without_substance(text, asked), asked)
 
 
-def _stages_of_one(
-    answer: str,
-    ground_truth: str,
-    question: str | None,
-    copied: Copied,
-    *,
-    has_worker: bool,
-    reads_long: bool,
-) -> Asking:
-    """As `_stages`, of the texts as they are."""
+def prepared(answer: str, ground_truth: str, question: str | None) -> tuple[str, str, str | None]:
+    """An answer, its reference and the question as they are compared: in one notation, without what says nothing.
+
+    Raises:
+        JudgeError: the reference is unusable.
+    """
     text, truth = bare(answer), reference(ground_truth)
     if FIGURES.fullmatch(text) is None or FIGURES.fullmatch(truth) is None:
         text, truth = in_notation(*_in_words(text, truth, question))
@@ -697,6 +693,20 @@ def _stages_of_one(
     elif "=" not in text:
         truth = _of_asked(truth, question)
     text = _ungrouped(text, truth, question, has_comma="," in own and "," not in truth)
+    return text, truth, question
+
+
+def _stages_of_one(
+    answer: str,
+    ground_truth: str,
+    question: str | None,
+    copied: Copied,
+    *,
+    has_worker: bool,
+    reads_long: bool,
+) -> Asking:
+    """As `_stages`, of the texts as they are."""
+    text, truth, question = prepared(answer, ground_truth, question)
     known = _numbers_first(text, truth, None if copied == "accept" else question)
     if known is not None:
         return known
