@@ -531,18 +531,26 @@ def same_bounds(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome | No
     if len(found) != 1:
         return None
     unknown = next(iter(found))
-    is_new = comparer.question is not None and unknown not in comparer.question.letters and len(unknown) == 1
-    if is_new and not (own or other):
+    letters = comparer.question.letters if comparer.question is not None and len(unknown) == 1 else frozenset()
+    if not (own or other) and unknown not in letters and letters - symbols(mine) - _WORDS:
         # the question has another unknown
         return None
     solved = [_solved_for(node, unknown) for node in (mine, theirs)]
     return None if solved[0] is None or solved[1] is None else _same_ends(comparer, solved[0], solved[1])
 
 
+# Letters that are words of English
+_WORDS = frozenset({"a", "I", "A"})
+
+
 def _bounds_of(side: Reading) -> tuple[Node, str] | None:
     """The inequality or the set of one side, and its unknown where it is named; None for anything else."""
     match side:
         case Statement(Collection("set", (SetBuilder(Symbol(unknown), condition),))):
+            return condition, unknown
+        case Statement(
+            Collection("set", (SetBuilder(Relation((Symbol(unknown), Symbol("\\mathbb{R}")), ("in",)), condition),))
+        ):
             return condition, unknown
         case Statement(Relation() | Connective("or")):
             return side.node, ""
@@ -558,10 +566,10 @@ def _solved_for(node: Node, unknown: str) -> Node | None:
         case Connective("or", args):
             parts = all_known(_solved_for(arg, unknown) for arg in args)
             return None if parts is None else SetOperation("union", tuple(parts))
-        case Relation(args, signs) if {sign[0] for sign in signs} == {">"}:
-            return _solved_for(Relation(args[::-1], tuple(sign.replace(">", "<") for sign in signs[::-1])), unknown)
         case Relation((Symbol(name), whole), ("in",)) if name == unknown:
             return _solved_for(whole, unknown)
+        case Relation(args, signs) if {sign[0] for sign in signs} == {">"}:
+            return _solved_for(Relation(args[::-1], tuple(sign.replace(">", "<") for sign in signs[::-1])), unknown)
         case Relation(args, signs) if set(signs) <= {"<", "<="} and args.count(Symbol(unknown)) == 1:
             at = args.index(Symbol(unknown))
             low, high = args[:at], args[at + 1 :]
