@@ -240,8 +240,9 @@ class _Sizes:
         for count in itertools.count():
             row: list[Any] = []
             for at, one in enumerate(items):
-                row += (part := [*itertools.islice(one, 1)])
-                if part:
+                # not by another call of `iter`, at which an object that is its own iterator may begin again
+                if (item := next(one, _ENDED)) is not _ENDED:
+                    row.append(item)
                     continue
                 longer = [other for other, more in enumerate(given) if type(more) in _SIZED and len(more) > count]
                 if at in told and self._is_asked() and any(count == 0 or other in wanted for other in longer):
@@ -259,6 +260,9 @@ class _Sizes:
         if "key" in named:
             return function(*given, **named)
         return function(map(self.look, given[0]) if len(given) == 1 else [*map(self.look, given)], **named)
+
+
+_ENDED = object()
 
 
 def _is_array(one: Any) -> bool:
