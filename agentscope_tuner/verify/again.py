@@ -75,11 +75,12 @@ _GOES_ON = re.compile(
     r"[\s$*_.,;。，、（(～)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely|cioè|ossia"
     r"|es decir,?|ou seja,?|c['’]est[- ]à[- ]dire|soit|das heißt,?|d\.\s?h\.|то есть|czyli|yani|tức là|即|つまり"
     r"|すなわち)"
-    r"(?=[\s,$\\])|(?<=[\n$])=|(?<=\$ )=|或(?:者|可?写成|可?写作|可?表示为)?|または|또는|أو|\\lor(?![a-z])|∨)[\s,]*",
+    r"(?=[\s,$\\])|(?<=[\n$])=(?!=)|(?<=\$ )="
+    r"|或(?:者|可?写成|可?写作|可?表示为)?|または|또는|أو|\\lor(?![a-z])|∨)[\s,]*",
     re.IGNORECASE,
 )
 # A line that begins with a sign of equality behind a sentence
-_EQUALS = re.compile(r"(?<=[.!?。！？])[^\S\n]*\n\s*\$?\s*=\s*")
+_EQUALS = re.compile(r"(?<=[.!?。！？])[^\S\n]*\n\s*+\$?\s*+=(?!=)\s*")
 _CORRECTS = re.compile(
     r"(?:\A|(?<=[.!?\n。]))[\s$*_]*+(?:(?:no|wait|sorry|oops|actually|rather|so|correction|i meant?)\b[\s,:]*){1,3}"
     r"(?:(?:it|that|this)\s+(?:is|was|equals|should be|must be)\s+)?",

@@ -210,7 +210,7 @@ class PlacedAnswer(NamedTuple):
     others: answers side by side with this one; who compares values compares them, too.
     again: the values that the text behind the answer states, each in its possible spellings.
     boxed: whether the text around it may be the formula that its box is a part of.
-    parts: boxes that name a part of the answer each, in one text; empty for others.
+    parts: the boxes, if each names a part of the answer, each with the text before and behind it.
     """
 
     text: str | None
@@ -221,7 +221,7 @@ class PlacedAnswer(NamedTuple):
     others: tuple[str, ...] = ()
     again: tuple[tuple[str, ...], ...] = ()
     boxed: bool = True
-    parts: str = ""
+    parts: tuple[tuple[str, str, str], ...] = ()
 
     def is_plain(self) -> bool:
         """Whether nothing stands around the answer that would have to be read."""
@@ -515,7 +515,7 @@ def _in_box(text: str) -> Found | None:
     others = tuple(dict.fromkeys(one for box in beside if same_text(one := _signed(text, box)) != said))
     before = text[max(boxes[0].start - _NEAR, 0) : boxes[0].start]
     again = stated_again(text, last.start, rest, content) if rest.strip(_ENDING) else ()
-    parts = _named_parts(text) if len(boxes) == 1 and text.find(_MACRO) != last.start else ""
+    parts = _named_parts(text) if len(boxes) == 1 and text.find(_MACRO) != last.start else ()
     return Found(content.strip(), "", content, before, rest[:_BEHIND], others, again, parts=parts)
 
 
@@ -523,22 +523,42 @@ _NAME_BEFORE = re.compile(r"(?P<name>[^\W\d_]+(?:[ _-][^\W\d_]+){0,2})\s*=\s*\$?
 _MOST_PARTS = 6
 
 
-def _named_parts(text: str) -> str:
-    """All boxes of a text in one, `a=1, b=2`, if each names its value otherwise and nothing denies one; else empty.
+def _named_parts(text: str) -> tuple[tuple[str, str, str], ...]:
+    """All boxes of a text with what stands around each, if each names its value otherwise than the others; else none.
 
     Two questions in one have an answer each: `the n-th term is \\boxed{a_n=2n-1}; the sum is \\boxed{S_n=n^2}`.
     """
     boxes = _scan(text)
-    named: dict[str, str] = {}
-    for box in boxes if 1 < len(boxes) <= _MOST_PARTS else ():
+    if not 1 < len(boxes) <= _MOST_PARTS:
+        return ()
+    found: list[tuple[str, str, str]] = []
+    for box, previous, following in zip(boxes, (None, *boxes), (*boxes[1:], None), strict=False):
+        # what stands between two boxes leads the second, from the end of a clause on
+        before = text[previous.end if previous else 0 : box.start]
+        behind = text[box.end : following.start if following else len(text)]
+        if following is not None and _OR.search(behind) is not None:
+            return ()
+        before = before if previous is None else before[_clause_end(before) :]
+        behind = behind if following is None else behind[: _clause_end(behind)]
+        before, behind = before[-_NEAR:], behind[:_BEHIND]
         content = inside(text, box).strip()
-        if "=" not in content and (said := _NAME_BEFORE.search(text[max(box.start - _NEAR, 0) : box.start])):
-            content = f"{said['name']} = {content}"
-        name, equals, _ = content.partition("=")
-        if not equals or same_text(name) in named or _is_unsaid(text, box.start):
-            return ""
-        named[same_text(name)] = content
-    return ", ".join(named.values()) if named and not is_denied(text[boxes[0].start : boxes[-1].start]) else ""
+        if "=" not in content and (said := _NAME_BEFORE.search(before)):
+            content, before = f"{said['name']} = {content}", before[: said.start()]
+        if "=" not in content or _is_unsaid(text, box.start):
+            return ()
+        found.append((content, before, behind))
+    names = {same_text(content.partition("=")[0]) for content, _, _ in found}
+    return tuple(found) if len(names) == len(found) else ()
+
+
+# Between two boxes; `of` is a word of English, too
+_OR = re.compile(rf"(?<!\w)(?:or|{'|'.join(word for word in joining('or') if word != 'of')})(?!\w)", re.IGNORECASE)
+
+
+def _clause_end(between: str) -> int:
+    """Where the clause ends that the text behind a box goes on with; 0 where it does not end before the next box."""
+    end = re.search(r"[,，;；:：。!?\n]|\.(?!\d)", between)
+    return end.end() if end is not None else 0
 
 
 # Words that say nothing but that the answer follows, wherever they stand

@@ -29,7 +29,7 @@ class Found(NamedTuple):
         again: the values that the text behind it states, each in its possible spellings.
         start: where a labelled answer begins in the text; -1 for others.
         end: where it ends.
-        parts: boxes that name a part each, in one text: `a=1, b=2`; empty for others.
+        parts: the boxes, if each names a part of the answer, each with the text before and behind it.
     """
 
     text: str
@@ -41,7 +41,7 @@ class Found(NamedTuple):
     again: tuple[tuple[str, ...], ...] = ()
     start: int = -1
     end: int = -1
-    parts: str = ""
+    parts: tuple[tuple[str, str, str], ...] = ()
 
 
 def same_text(text: str) -> str:

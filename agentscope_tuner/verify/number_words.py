@@ -212,6 +212,8 @@ def in_figures(text: str) -> str | None:
         # an article alone is a letter
         words = ["one" if word in ("a", "an") else word for word in words]
     words = ["one", *words] if words == ["half"] else words
+    if words[-1:] == ["dozen"] and (count := _whole_of_words(" ".join(words[:-1]) or "one")) is not None:
+        return f"{sign}{12 * count}"
     below = _PARTS_OF_ONE.get(words[-1].removesuffix("s"), 1) if words else 1
     whole, joined, above = " ".join(words[:-1] if below > 1 else words).rpartition(" and ")
     if not joined or below == 1:
@@ -221,6 +223,14 @@ def in_figures(text: str) -> str | None:
         return None
     count = ones * below + parts
     return f"{sign}\\frac{{{count}}}{{{below}}}" if below > 1 else f"{sign}{count}"
+
+
+def spelled_number(text: str) -> str | None:
+    """A number in words, of English, six more languages or Chinese, in figures; None for any other text."""
+    if not text.replace(" ", "").replace("-", "").isalpha():
+        return None
+    figures = " ".join(with_figures(text.lower().split()))
+    return in_figures(text) or (figures if figures.isdigit() else in_chinese_figures(text))
 
 
 def _whole_of_words(text: str) -> int | None:

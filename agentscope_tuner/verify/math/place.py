@@ -2,7 +2,7 @@ r"""An answer in its place: the verdict on it with what the words around it, and
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
@@ -21,7 +21,7 @@ from agentscope_tuner.verify.again import (
 )
 from agentscope_tuner.verify.asked_clause import asking_clause, compares, is_of_total, subject_of_another
 from agentscope_tuner.verify.find import PlacedAnswer
-from agentscope_tuner.verify.labels import CONTRADICTION
+from agentscope_tuner.verify.labels import CONTRADICTION, same_text
 from agentscope_tuner.verify.math.around import (
     given_noun,
     is_alone,
@@ -221,8 +221,12 @@ def _is_in_another_unit(again: tuple[str, ...], found: PlacedAnswer) -> bool:
         return False
     converted = mine[0] * mine[1].size / theirs[1].size
     # it is rounded as it is written: to its last decimal, or to its zeros, to a twentieth at most
-    last = min(_last_place(again[-1].removeprefix(ROUGHLY)), abs(converted) / 10)
+    written = _WRITTEN.match(again[0].removeprefix(ROUGHLY))
+    last = min(_last_place(written[0]) if written is not None else Fraction(0), abs(converted) / 10)
     return abs(theirs[0] - converted) * 2 <= last
+
+
+_WRITTEN = re.compile(r"-?\d[\d.,{}]*")
 
 
 def _last_place(number: str) -> Fraction:
@@ -271,9 +275,9 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
                 said = said or _has_value((yield f"{text}{one}" if one.startswith(ROUGHLY) else one))
             if not said:
                 return MathVerdict("different", "place", f"another value after {found.where}: {short(spellings[-1])}")
-    if found.parts and first.outcome == "different":
-        parts: MathVerdict = yield found.parts
-        if parts.outcome == "equal":
+    if first.outcome == "different" and (joined := _joined(found, question)):
+        parts: MathVerdict = yield joined
+        if parts.outcome == "equal" and not _unlike(again, [one for one, _, _ in found.parts]):
             return parts
     if not found.others or first.outcome == "undecided":
         return first
@@ -285,8 +289,30 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
             return first
     together: MathVerdict = yield ", ".join((*found.others, text))
     if together.outcome == "equal":
+        if other := _unlike(again, [*found.others, text]):
+            return MathVerdict("different", "place", f"another value after {found.where}: {short(other)}")
         return together
     return MathVerdict("different", "place", f"{CONTRADICTION} in {found.where}")
+
+
+def _joined(found: PlacedAnswer, question: str | None) -> str:
+    """The boxes that name a part each in one text; empty where what stands around one is not understood."""
+    for content, before, behind in found.parts:
+        alone = found._replace(text=content, raw=content, before=before, behind=behind, again=())
+        text, problem = said_by(alone, question)
+        if problem or text != content:
+            return ""
+    return ", ".join(content for content, _, _ in found.parts)
+
+
+def _unlike(again: Sequence[tuple[str, ...]], members: Sequence[str]) -> str:
+    """A value behind several answers that is none of theirs; empty if all are."""
+    known = {same_text(side) for member in members for side in (member, member.rpartition("=")[2])}
+    known.add(same_text(", ".join(members)))
+    for spellings in again:
+        if known.isdisjoint(map(same_text, spellings)):
+            return spellings[-1]
+    return ""
 
 
 _COUNTED_IN_BOX = re.compile(r"(?P<number>\d{1,9})\s*(?:\\[ ,;])?\\text\s*\{(?P<noun>[^{}]{1,30})\}")

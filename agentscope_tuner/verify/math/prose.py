@@ -665,7 +665,7 @@ _QUANTIFIERS = frozenset(
     """all every any each some a an arbitrary fixed constant constants is are 为任意常数 为常数 任意常数 是任意常数
     是常数 beliebig quelconque const tout tous chaque alle jede jedes todo todos cada ogni tutti всех любого każdego
     wszystkich elke varje mọi arbitraria arbitrario arbitraire qualsiasi cualquiera qualquer произвольная произвольное
-    произвольная постоянная dowolne dowolna stała konstante constante costante keyfi sabit tetap willekeurig""".split()  # noqa: SIM905
+    постоянная dowolne dowolna stała konstante constante costante keyfi sabit tetap willekeurig""".split()  # noqa: SIM905
 )
 _FIELDS = {
     "real": "real", "reals": "real", "\\mathbb{R}": "real",

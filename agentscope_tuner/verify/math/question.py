@@ -899,11 +899,13 @@ _DECORATIONS = frozenset({"\\angle", "\\vec", "\\mathbf", "\\boldsymbol", "\\ove
 def _undecorated(tokens: Sequence[str]) -> tuple[str, ...]:
     """The tokens without what only sets a name's type; `\\Pr[A]` and `\\mathbb{E}[X]` are written `P(A)` and `E(X)`."""
     plain = ["\\bar" if t == "\\overline" else t for t in tokens if t not in _DECORATIONS]
-    if plain[1:2] in (["["], ["("]) and plain[0] in _OF_CHANCE and (plain[0] not in "VD" or plain[2:3] >= ["X"]):
+    if plain[1:2] in (["["], ["("]) and plain[0] in _OF_CHANCE and (plain[0] not in "VD" or plain[2:3] in _VARIABLES):
         plain = [_OF_CHANCE[plain[0]], *({"[": "(", "]": ")"}.get(t, t) for t in plain[1:])]
     return tuple(plain)
 
 
+# What V and D are variances of; of anything else they are functions
+_VARIABLES = (["X"], ["Y"], ["Z"], ["\\xi"], ["\\eta"])
 _OF_CHANCE = {
     spelled: sign
     for sign, spellings in {

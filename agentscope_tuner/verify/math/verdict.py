@@ -63,7 +63,7 @@ from agentscope_tuner.verify.math.units import (
     units_named_in,
 )
 from agentscope_tuner.verify.math.unwrap import FIGURES, Pair, bare, in_asked_form, read_reference, reference, short
-from agentscope_tuner.verify.number_words import in_figures, with_figures
+from agentscope_tuner.verify.number_words import spelled_number
 
 Verdict = Literal["equal", "different", "undecided"]
 Copied = Literal["refuse", "accept"]
@@ -644,10 +644,9 @@ _LONGEST_QUESTION = 5_000
 
 def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
     """Both sides with the words for what is typeset of units, or said of a constant."""
-    if truth.replace(" ", "").replace("-", "").isalpha() and any(map(str.isdigit, text)):
+    if any(map(str.isdigit, text)):
         # `four` for 4
-        figures = in_figures(truth) or " ".join(with_figures(truth.lower().split()))
-        truth = truth if any(map(str.isalpha, figures.replace("\\frac", ""))) else figures
+        truth = spelled_number(truth) or truth
     text, truth = (with_square_brackets(side, question) for side in (_with_rounded_name(text, truth), truth))
     text, truth = units_in_line(text), units_in_line(truth)
     if is_one_unit(text) and is_one_unit(truth):
