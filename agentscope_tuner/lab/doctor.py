@@ -245,6 +245,30 @@ def _opened_in_prompt(seen: Seen) -> RewardTrouble | None:
     return _cause("thought opened in the prompt", shown, len(unpaid), message, remedy)
 
 
+def _swapped(seen: Seen) -> RewardTrouble | None:
+    """Answers that stand where the reference is read, and references where the response is."""
+    unpaid = seen.unpaid_all
+    if any("\\boxed" in row.answer for row in unpaid):
+        return None
+    shown = [
+        row
+        for row in unpaid
+        if any("\\boxed" in text and len(text) > len(row.answer) for text in _written_references(row))
+    ]
+    if not shown or len(shown) * 2 < len(seen.judged):
+        return None
+    message = f"in {len(shown)} of {len(seen.judged)} rows the reference has a \\boxed{{}}, the shorter response none"
+    swap = f"`reads: {{answer: COLUMN, response: COLUMN}}` under {SECTION}"
+    remedy = f"are the two columns swapped? Then write {swap}; if not, ask the policy in its prompt for \\boxed{{}}"
+    return _cause("columns swapped", shown, len(seen.judged), message, remedy)
+
+
+def _written_references(row: ScoredRow) -> list[str]:
+    """The texts in the usual columns of a reference, as they are."""
+    known = known_of(row)
+    return [text for key in REFERENCE_KEYS if isinstance(text := known.get(key), str)]
+
+
 def _elsewhere(seen: Seen) -> RewardTrouble | None:
     silent = [row for row in seen.unpaid if _NO_ANSWER.search(row.reason)]
     # A judge that does not say that it finds no answer is suspected only where it pays nothing
@@ -643,7 +667,7 @@ def _ended(seen: Seen) -> RewardTrouble | None:
 
 #: In the order of the report: what comes first explains what comes later.
 _SPECIFIC: tuple[Check, ...] = (
-    _no_verdict, _one_rule, _empty, _with_prompt, _undecided, _truncated, _opened_in_prompt, _elsewhere,
+    _no_verdict, _one_rule, _empty, _swapped, _with_prompt, _undecided, _truncated, _opened_in_prompt, _elsewhere,
     _no_reference, _one_reference, _refused, _other_kind, _misplaced, _one_question,
     _split_groups, _merged_groups, _single, _equal_texts, _cancelling, _clipped,
     _turned, _contradicted, _refused_tasks, _tiny,

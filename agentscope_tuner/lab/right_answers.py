@@ -94,6 +94,9 @@ def _breaks_off(text: str) -> bool:
         return exc.pos >= len(text) or exc.msg.startswith("Unterminated string")
     except RecursionError:
         return True
+    except ValueError:
+        # a number with too many digits: how the text ends is not known
+        return False
     return False
 
 

@@ -125,6 +125,8 @@ def _common_problems(rule: dict[Any, Any]) -> Iterator[tuple[str | None, str]]:
 def _as_column(target: Any) -> str:
     """How to write the name of a column as a target."""
     named = isinstance(target, str) and target.isidentifier()
+    if target in ("response", "completion", "final_answer"):
+        return ": the policy's text is `output`"
     return f": for the column {target!r} write metadata.{target}" if named else ""
 
 

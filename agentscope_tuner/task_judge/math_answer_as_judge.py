@@ -21,6 +21,7 @@ from agentscope_tuner.verify.math.readings import Wording, is_listing
 from agentscope_tuner.verify.math.tokens import TooComplex, is_missing, lost_backslash
 from agentscope_tuner.verify.math.unwrap import Pair, bare, read_reference, reference
 from agentscope_tuner.verify.math.verdict import MathVerdict, Verdict, acompare, check_reference, compare, compare_exact
+from agentscope_tuner.verify.number_words import spelled_number
 from agentscope_tuner.verify.sandbox import Sandbox, shared
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -306,6 +307,8 @@ def _reading_note(task: Task) -> str | None:
     except JudgeError:
         return None
     option = letter(text)
+    if spelled_number(text) is not None:
+        return None
     if side.reading is None or isinstance(side.reading, Wording) or (option is not None and option in text):
         return (
             "the reference is words or a letter, not mathematics: where most are, `judge: text_match` is for words, "

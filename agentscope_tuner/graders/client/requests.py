@@ -7,6 +7,7 @@ share is here, too: the limits, the reply format that the endpoint takes, the bu
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import json
 import logging
@@ -54,9 +55,6 @@ _REPLY_TOKENS = 256
 # The lowest temperature after an unreadable reply: at temperature 0 the model would repeat it
 _REASK_TEMPERATURE = 0.3
 # The strongest format first. `text` adds no field to the request: the prompt alone asks for JSON
-_NO_CHAT = (
-    ", so nothing at base_url speaks OpenAI's chat API, whose replies have `choices`: check base_url, which ends in /v1"
-)
 _FORMATS = ("json_schema", "json_object", "text")
 # HTTP statuses with which servers refuse a response_format that they do not know
 _FORMAT_REFUSED = frozenset({400, 415, 422, 501})
@@ -312,6 +310,18 @@ def _begin(clock: asyncio.Timeout, settings: ChatSettings) -> None:
         clock.reschedule(asyncio.get_running_loop().time() + settings.deadline_seconds)
 
 
+def _in_its_place(body: bytes) -> str:
+    """What came in place of a chat completion, and the way out."""
+    if body.lstrip()[:1] == b"<":
+        return ", a page and no model's reply: check base_url"
+    with contextlib.suppress(ValueError, RecursionError):
+        data = json.loads(body)
+        if isinstance(data, dict) and data.get("error"):
+            return ", but an error that the endpoint reports: mend there what it says"
+    told = ", so nothing at base_url speaks OpenAI's chat API, whose replies have `choices`"
+    return f"{told}: check base_url, which ends in /v1"
+
+
 def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
     """The first choice of a chat completion, and its usage.
 
@@ -342,10 +352,9 @@ def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
         prompt, output = int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0)
         cached = int((used.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
     except (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as exc:
-        page = body.lstrip()[:1] == b"<"
-        told = ", a page and no model's reply: check base_url" if page else ""
-        got = f"not a chat completion{told}: {body.decode('utf-8', 'replace')!r:.200}"
-        raise ReplyError(got if page else f"{got}{_NO_CHAT}") from exc
+        raise ReplyError(
+            f"not a chat completion{_in_its_place(body)}: {body.decode('utf-8', 'replace')!r:.200}"
+        ) from exc
     cost = settings.prices.cost(prompt, output, cached) if settings.prices else 0.0
     return reply, Usage(1, 0, prompt, output, cached, 0, cost)
 

@@ -76,7 +76,9 @@ def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = 
         if (packed := packed_rows(row)) is not None:
             raise input_error(f"the row is no row: {packed}")
         empty = next((name for name in RESPONSES if name in row), None)
-        lacks = f"only {sorted(map(str, row))!r}" if empty is None else f"its {empty!r} is null"
+        lacks = f"only {sorted(map(str, row))!r}"
+        if empty is not None:
+            lacks = f"its {empty!r} is null: fill the cell or drop the row, or, where another column holds the response"
         raise input_error(f"the row has no response, {lacks}: {_way_out(row, found.taken())}")
     return as_rollout(found.question(), response, {key: value for key, value in row.items() if key not in found.used})
 

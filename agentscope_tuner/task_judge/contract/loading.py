@@ -213,13 +213,17 @@ def _check_keys(section: TaskJudgeConfig) -> None:
             )
 
 
+_SECTION_OF = {"MathAnswerAsJudge": "math", "AutoGraderJudge": "rubrics_auto_grader"}
+
+
 def _unread_kwargs(judge_class: type, section: TaskJudgeConfig) -> ConfigError:
     # Imported only for the message, because the graders under it take long to import
     from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig
 
     key, value = next(iter(section.judge_kwargs.items()))
     sections: dict[str, type[StrictSection]] = {"math": MathConfig, "rubrics_auto_grader": AutoGraderConfig}
-    place = next((name for name, model in sections.items() if key in model.model_fields), None)
+    read = {name for judge, name in _SECTION_OF.items() if any(judge == base.__name__ for base in judge_class.__mro__)}
+    place = next((name for name, model in sections.items() if key in model.model_fields and name in read), None)
     hint = f": write {SECTION}.{place}.{key}" if place else ""
     return ConfigError(
         f"{SECTION}.judge_kwargs.{key}: {judge_class.__name__} reads no judge_kwargs, got {value!r}{hint}"

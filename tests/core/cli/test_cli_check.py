@@ -107,6 +107,9 @@ def test_what_the_judge_reads_is_not_listed(tmp_path: Path) -> None:
         ("b", None),
         ("5 km", None),
         ("x+1", None),
+        ("four", None),
+        ("two hundred", None),
+        ("四", None),
     ],
 )
 @pytest.mark.parametrize("judge", ["math", "combined", "routed"])

@@ -498,7 +498,7 @@ TABLE = "question,answer,response\n6*7?,42,\\boxed{42}\n"
         (
             "a.jsonl",
             json.dumps({**GOOD, "response": None}).encode(),
-            "no response, its 'response' is null: name its column",
+            "no response, its 'response' is null: fill the cell or drop the row, or",
         ),
         (
             "a.jsonl",

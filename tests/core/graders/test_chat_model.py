@@ -86,9 +86,19 @@ def test_what_may_pass_is_asked_again(canned: Canned) -> None:
         assert asked.usage.retries == 1
 
 
-def test_a_page_in_place_of_a_reply_names_the_address() -> None:
-    page = JudgeServer(lambda *_: Canned(raw="<html>Sign in</html>"))
-    with page as server, pytest.raises(GraderError, match="a page and no model's reply: check base_url"):
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        ("<html>Sign in</html>", "a page and no model's reply: check base_url"),
+        ("{}", "nothing at base_url speaks OpenAI's chat API"),
+        ('{"error": {"message": "model overloaded"}}', "an error that the endpoint reports: .*model overloaded"),
+        ('{"error": "quota"}', "an error that the endpoint reports: .*quota"),
+        ('{"error": null, "choices": []}', "nothing at base_url speaks OpenAI's chat API"),
+    ],
+)
+def test_what_comes_in_place_of_a_reply_says_what_to_do(raw: str, told: str) -> None:
+    endpoint = JudgeServer(lambda *_: Canned(raw=raw))
+    with endpoint as server, pytest.raises(GraderError, match=told):
         ask(model(server))
 
 

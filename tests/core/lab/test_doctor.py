@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.lab.doctor import diagnose
+from agentscope_tuner.lab.right_answers import left_open
 from agentscope_tuner.records.formats.sample import ColumnMap
 from agentscope_tuner.records.scored_rows import shape_of
 from tests.scored_lines import rows, scored, written
@@ -91,6 +92,11 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
         run_of(lambda t, s: row(t, s, 0.0, f"def f(x):\n    return {t}{s}", metadata={"tests": {"inputs": ["1"]}},
                                 reason="no fenced program")),
         "all wrong", "astuner explain",
+    ),
+    "the response in the place of the reference": (
+        run_of(lambda t, s: row(t, s, 0.0, str(t), metadata={"answer": f"It is \\boxed{{{t}}}."},
+                                reason="no \\boxed{}")),
+        "columns swapped", "reads: {answer: COLUMN, response: COLUMN}",
     ),
     "no answer anywhere": (in_form("I am not sure"), "no answer found", "prompt"),
     "no reference, and the judge says so": (
@@ -716,6 +722,22 @@ SOUND: dict[str, list[Row]] = {
         lambda t, s: row(t, s, float(s % 2), f"<answer>{40 + t if s % 2 else 3}</answer>", reason="exact: no")
     ),
 }
+
+
+@pytest.mark.parametrize(
+    ("text", "tag"),
+    [
+        ('{"a": "x', "{"),
+        ('["x"', "["),
+        ('{"a": 1}', ""),
+        # JSON's reader takes no number of so many digits, nor so many brackets
+        ('{"a": ' + "1" * 5_000 + "}", ""),
+        ('[{"a": ' * 100_000, "["),
+    ],
+    ids=lambda text: text[:12],
+)
+def test_an_object_without_its_end_is_left_open(text: str, tag: str) -> None:
+    assert left_open(text) == tag
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -297,6 +297,11 @@ def test_kinds_hold_to_their_definitions_and_not_turns_each_round(text: str, wor
             "target must be output (the final answer), query or metadata.<key>, got 'metadata.'",
         ),
         (
+            {"kind": "non_empty", "target": "response"},
+            "target must be output (the final answer), query or metadata.<key>, got 'response': the policy's text is "
+            "`output`",
+        ),
+        (
             {"kind": "non_empty", "target": 3},
             "target must be output (the final answer), query or metadata.<key>, got 3",
         ),

@@ -157,6 +157,12 @@ def test_a_setting_in_the_wrong_place_is_refused_with_the_right_one(config: dict
     assert words in str(caught.value)
 
 
+def test_a_key_of_another_judges_section_is_no_way_out() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_judge(section("countdown", judge_kwargs={"answer_in": ["tag"]}))
+    assert str(caught.value).endswith("CountdownAnswerAsJudge reads no judge_kwargs, got ['tag']")
+
+
 @pytest.mark.parametrize(
     ("override", "words"),
     [
