@@ -275,11 +275,21 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
                 said = said or _has_value((yield f"{text}{one}" if one.startswith(ROUGHLY) else one))
             if not said:
                 return MathVerdict("different", "place", f"another value after {found.where}: {short(spellings[-1])}")
-    if first.outcome == "different" and (joined := _joined(found, question)):
-        parts: MathVerdict = yield joined
-        if parts.outcome == "equal" and not _unlike(again, [one for one, _, _ in found.parts]):
-            return parts
-    if not found.others or first.outcome == "undecided":
+    return (yield from _together(found, text, again, first, question))
+
+
+def _together(
+    found: PlacedAnswer, text: str, again: Sequence[tuple[str, ...]], first: MathVerdict, question: str | None
+) -> Asking:
+    """The verdict on an answer with those beside it, or with the boxes that name its other parts.
+
+    Args:
+        first: the verdict on its own `text`.
+
+    Yields:
+        as `_of_place`.
+    """
+    if first.outcome == "undecided" or (first.outcome == "equal" and not found.others):
         return first
     if first.outcome == "equal":
         same = True
@@ -287,22 +297,24 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
             same = same and (yield other).outcome == "equal"
         if same:
             return first
-    together: MathVerdict = yield ", ".join((*found.others, text))
+    if not (members := [*found.others, text] if found.others else _parts(found, question)):
+        return first
+    together: MathVerdict = yield ", ".join(members)
     if together.outcome == "equal":
-        if other := _unlike(again, [*found.others, text]):
-            return MathVerdict("different", "place", f"another value after {found.where}: {short(other)}")
+        if unlike := _unlike(again, members):
+            return MathVerdict("different", "place", f"another value after {found.where}: {short(unlike)}")
         return together
-    return MathVerdict("different", "place", f"{CONTRADICTION} in {found.where}")
+    return MathVerdict("different", "place", f"{CONTRADICTION} in {found.where}") if found.others else first
 
 
-def _joined(found: PlacedAnswer, question: str | None) -> str:
-    """The boxes that name a part each in one text; empty where what stands around one is not understood."""
+def _parts(found: PlacedAnswer, question: str | None) -> list[str]:
+    """The boxes that name a part each; none where what stands around one is not understood."""
     for content, before, behind in found.parts:
         alone = found._replace(text=content, raw=content, before=before, behind=behind, again=())
         text, problem = said_by(alone, question)
         if problem or text != content:
-            return ""
-    return ", ".join(content for content, _, _ in found.parts)
+            return []
+    return [content for content, _, _ in found.parts]
 
 
 def _unlike(again: Sequence[tuple[str, ...]], members: Sequence[str]) -> str:
