@@ -195,7 +195,9 @@ _READ_BEHIND = 2_000
 
 #: What says what something is: `so the number asked for is $60-40=20$`
 IS_SAID = re.compile(
-    r"(?<![^\W_])(?:is|are|was|equals|ist|sind|beträgt|est|vaut|es|son|é|são|è|равно|равен|равна)\s*\Z|[是为為はが]\s*\Z",
+    r"(?<![^\W_])(?:is|are|was|be|equals|ist|sind|beträgt|est|vaut|es|son|é|são|è|равно|равен|равна)"
+    r"(?:\s(?:actually|really|indeed|then|thus|therefore|now|instead|simply|just|eigentlich|tatsächlich|en fait"
+    r"|en realidad|na verdade|in realtà|на самом деле))?\s*\Z|(?:[是为為はが]|应为|應為|实际上是)\s*\Z",
     re.IGNORECASE,
 )
 _LAST_SIDE = re.compile(rf"(?:=|\\\\equiv)\s*({_NUMBER})\s*(?:\$|\\[)\]])?\Z")
@@ -283,10 +285,10 @@ def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[
     return (*found, *(_news(text[:start], rest, content) if any(map(str.isdigit, rest)) else ()))
 
 
-_FORMULA = re.compile(r"\$\$?([^$]{2,200}?)\$|\\\((.{2,200}?)\\\)|\\\[(.{2,200}?)\\\]", re.DOTALL)
+_FORMULA = re.compile(r"\$\$?([^$]{1,200}?)\$|\\\((.{1,200}?)\\\)|\\\[(.{1,200}?)\\\]", re.DOTALL)
 # A value that is no plain number, and no relation
 _CLOSED = re.compile(
-    r"(?=[^=<>]*\\(?:[dt]?frac|sqrt|pi|binom)(?![a-z]))(?!.*\\(?:[lg]eq?|ne|approx|equiv|times|cdot|in|text)(?![a-z]))"
+    r"(?=[^=<>]*\\(?:[dt]?frac|sqrt|pi|binom|begin\{[a-zA-Z]{0,2}matrix\})(?![a-z]))(?!.*\\(?:[lg]eq?|ne|approx|equiv|times|cdot|in|text)(?![a-z]))"
 )
 _LEADS = re.compile(
     rf"{IS_SAID.pattern}|(?:correct|right|richtig|korrekt|rétabl|верн|правильн|đúng|benar|doğru)\w*\s[\w\s]{{0,30}}\Z",
@@ -414,20 +416,47 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     for sentence in reversed(re.split(r"[.!?]\s|[。！？\n]", rest)):
         sentence = _OF_STEP.sub(" ", sentence)
         is_other = _OF_ANOTHER.search(sentence) is not None
-        clauses = [0, *(end.end() for end in _CONCLUDES.finditer(sentence))]
-        denies = lru_cache(partial(_denies_from, sentence))
+        following = len(sentence)
         for found in reversed(list(_STATED_NUMBER.finditer(sentence))):
-            if same_text(found[0]) == said or len(news) > _MOST_STATED:
+            denied = _is_number_denied(sentence, found, following)
+            following = found.start()
+            if (same_text(found[0]) == said and not denied) or len(news) > _MOST_STATED:
                 return tuple(news)
-            while clauses[-1] > found.start():
-                clauses.pop()
-            if not (is_other or found[0] in content or found[0] in before or denies(clauses[-1])):
+            if not (is_other or found[0] in content or found[0] in before or denied):
                 news.append(NewNumber(_written(found, 0)))
     return tuple(news)
 
 
-def _denies_from(sentence: str, clause: int) -> bool:
-    return is_denied(sentence[clause:])
+def _is_number_denied(sentence: str, number: re.Match[str], following: int) -> bool:
+    """Whether a word of denial stands with a number: `not 43`, `43 would be wrong`, and not `that is wrong: it is 43`.
+
+    Args:
+        following: where the next number of the sentence stands, or its end.
+    """
+    front = _PARTS_CLAUSES.split(sentence[max(number.start() - _FRAME_NEAR, 0) : number.start()])[-1]
+    if (denial := _DENIES_NEXT.search(front)) is not None:
+        return len(denial["between"].split()) <= _MOST_BETWEEN and CALLS_RIGHT.search(denial["between"]) is None
+    back = sentence[number.end() : following]
+    return (following == len(sentence) or _PARTS_CLAUSES.search(back) is not None) and is_denied(
+        _PARTS_CLAUSES.split(back)[0] or back
+    )
+
+
+_MOST_BETWEEN = 5
+# A denial and what stands between it and the number behind it
+_DENIES_NEXT = re.compile(
+    r"(?:\b(?:not|never|neither|nor|cannot|no longer|anything but|other than|different from|far from|unlikely"
+    r"|ruled? out|rather than|instead of)\b|n['’]t\b"
+    r"|\b(?:incorrect|wrong|impossible|invalid|absurd)(?=(?: [a-z]+)?\W*\Z)"
+    r"|不是|不为|不等于|不会|不可能|并非|绝非|而非|排除)(?P<between>(?:(?!\b(?:not|never|rather|instead)\b).)*)\Z",
+    re.IGNORECASE,
+)
+# Where one clause ends and another begins; a comma between numbers parts none
+_PARTS_CLAUSES = re.compile(
+    r"[;；:：，]|,(?!\s?[$\d-])|\b(?:but|so|thus|therefore|hence|because|since|sondern|also|denn|weil|mais|donc|car"
+    r"|parce que|sino|luego|porque|mas|però|perché|но|поэтому|потому что|所以|因此|因为|而是|应)",
+    re.IGNORECASE,
+)
 
 
 # How the number of something else is led: `the determinant is`, `with slope`, `半径为`

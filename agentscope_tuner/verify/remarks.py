@@ -442,8 +442,8 @@ def _taken_back_later(rest: str, asked: Asked) -> str:
         return sentences[_MOST_SENTENCES].strip()[:LAST_WORDS]
     for sentence in sentences:
         words = WORDS.findall(_CHECKS_OUT.sub("checks", FORMULA.sub(" ", sentence).lower()))
-        if words[:1] == ["i"] and len(words) <= _MOST_REMARKED and any(map(denies, words)):
-            # whoever says that they have no answer
+        if words[:1] == ["i"] and len(words) <= _MOST_REMARKED and any(denies(w) or DOUBTS.match(w) for w in words):
+            # whoever says that they have no answer, or doubt it
             return " ".join(words)
         if (but := _BUT_UNSPACED.match(sentence)) is not None:
             return but[1]
@@ -451,6 +451,8 @@ def _taken_back_later(rest: str, asked: Asked) -> str:
         if at_once is not None and at_once[0].lower() not in asked.text:
             return at_once[0]
         if found := _called_wrong(sentence, words, asked) or _denied_whole(sentence, asked.text):
+            return found
+        if found := _called_wrong_beside_number(sentence, asked):
             return found
         if not any(map(str.isdigit, sentence)) and (found := _unknown_remark(sentence, words, asked)):
             return found
@@ -489,7 +491,8 @@ _POINTS_BACK = word_set(
     reader author model half double twice triple third quarter inverse reciprocal complement negation square squared
     root power exponent multiple factor base unit units percent percentage decimal place places still yet
     now then remains remaining so too off up down short away missing extra again left meant intended joke trick test
-    trap ordering tally calculation computation must should shall need needs more less"""
+    trap ordering tally calculation computation must should shall need needs more less sign signs error errors typo
+    typos slip slips blunder flaw flaws above"""
 )
 _IS_TO_BE = re.compile(r"\b(?:to be|(?:have|has) to)\b")
 _FEWEST_TELLING = 4
@@ -707,6 +710,29 @@ def _called_wrong(sentence: str, words: Sequence[str], asked: Asked) -> str:
     if found is None or found[0].lower() in asked.text or _NOTHING.search(sentence[: found.start()].rpartition(",")[2]):
         return ""
     return found[0]
+
+
+# Where a sentence goes on to a number behind a clause of its own, and what such a clause speaks of where it takes back
+_GOES_ON_TO_NUMBER = re.compile(
+    r"[,;:，；：。—–]|\b(?:because|since|as|so|but|and|denn|weil|car|porque|perché)\b", re.IGNORECASE
+)
+_OF_THE_ANSWER = re.compile(
+    r"\W*(?:(?:oh|no|but|actually)\W+)*(?:(?:that|this|it|the (?:above|box|boxed|answer|result|value)|das|dies|es"
+    r"|ce(?:la)?|ça|eso|esto|no es|questo|isso|isto|это|to|bu|đó|dat|det|هذا)\b|这|那|上|これ|이것)",
+    re.IGNORECASE,
+)
+
+
+def _called_wrong_beside_number(sentence: str, asked: Asked) -> str:
+    """What calls the answer wrong in a clause before the one that has a number: `that is not right, it is 43`."""
+    if not any(map(str.isdigit, sentence)):
+        return ""
+    for clause in _GOES_ON_TO_NUMBER.split(sentence):
+        if any(map(str.isdigit, clause)):
+            break
+        if _OF_THE_ANSWER.match(clause) and (found := _called_wrong(clause, WORDS.findall(clause.lower()), asked)):
+            return found
+    return ""
 
 
 def _strange(sentence: str, asked: Asked) -> str:

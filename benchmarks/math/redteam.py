@@ -117,7 +117,9 @@ author in 26 languages, after it was mended from both and from rows of notations
 third of what was refused are two right answers to one question. `round53`, 300 wrong and 150 right rows of two more
 authors in 17 languages, even samples, at first contact on 2026-11-29, after units and words of 70 languages came from
 the CLDR: 0.3 % and 5.3 %. `round54`, 150 and 150 rows of one more author, half of them in 18 other languages than
-English, at first contact on 2026-11-29: 0.7 % and 10.7 %. All have been read since.
+English, at first contact on 2026-11-29: 0.7 % and 10.7 %. `round55`, 152 and 152 rows of one more author, half of them
+in 23 other languages than English, after the judge was mended from that: 1.3 % and 3.9 %. Both that were paid took
+their answer back behind the box, with a matrix and with a fraction. All have been read since.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -139,7 +141,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 55))
+ROUNDS = tuple(f"round{n}" for n in range(1, 56))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

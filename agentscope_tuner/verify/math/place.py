@@ -178,7 +178,7 @@ def _is_of_asked(led: str, question: str) -> bool:
     asked, text = about(question), question.lower()
     words = [word.lower() for word in re.findall(r"[^\W\d_]{3,}", IS_SAID.sub("", led))]
     return (
-        any(map(_CORRECTS.fullmatch, words))
+        any(_CORRECTS.fullmatch(word) or word in _TAKES_BACK for word in words)
         or all(
             CALLS_RIGHT.fullmatch(word)
             or turns(word)
@@ -195,6 +195,7 @@ def _is_of_asked(led: str, question: str) -> bool:
 _STEM = 5
 # Behind a box, an actual value is that of the answer, whatever it is called
 _CORRECTS = re.compile("correct(?:ed)?|right|true|actual|real|final")
+_TAKES_BACK = frozenset(("wait", "sorry", "oops", "instead", "should", "actually", "correction", "swapped"))
 
 
 _UNIT_BEHIND = re.compile(

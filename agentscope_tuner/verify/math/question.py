@@ -189,7 +189,8 @@ EXTREMES = {
         re.IGNORECASE,
     ),
     "max": re.compile(
-        r"\bmax|\b(?:largest|greatest|highest|biggest|longest|größt|plus grand|mayor|maior|máxim|massim|maggior"
+        r"\bmax|\bhow high\b[^.?]*\b(?:rise|go|fly|reach|climb)|\bwie hoch\b[^.?]*\b(?:steig|flieg|komm)|最高|多高"
+        r"|\b(?:largest|greatest|highest|biggest|longest|größt|plus grand|mayor|maior|máxim|massim|maggior"
         r"|наибольш|максим"
         r"|en büyük|lớn nhất|terbesar|największ)|最大|最多|최[대댓]|أكبر|अधिकतम|สูงสุด|มากที่สุด",
         re.IGNORECASE,

@@ -109,7 +109,7 @@ _OUT_OF = re.compile(r"(\d{1,30}) (?:out of|in) (\d{1,30})")
 _EXTREME = re.compile(
     r"(?:\\text\s*\{\s*)?(?:the\s+)?(?:[a-zA-Z]\s*_\s*\{?\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?\\?(?P<name>max"
     r"|min)(?:imum|imal)?"
-    r"(?:\s+value)?(?:\s+(?:is|of))?\s*:?\s*\}*(?:\s*[a-zA-Z](?:\([a-z]\))?)?\s*(?:=|(?<=[\s}]))\s*(?=[-\d\\(.])"
+    r"(?:\s+value)?(?:\s+(?:is|of))?\s*:?\s*\}*(?:\s*[a-zA-Z](?:\([a-z]\))?)?\s*(?:=|\\approx(?![a-z])|≈|(?<=[\s}]))\s*(?=[-\d\\(.])"
 )
 _ATTAINED = re.compile(
     r"(?:,|\\[ ,;:]|~|\s)*(?:[(（]?\\text\s*\{[\s,(（]*(?:(?:attained|reached|achieved|occurring|obtained"

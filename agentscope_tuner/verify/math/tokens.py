@@ -130,7 +130,7 @@ SPELLED = {"pi": "\\pi", "infinity": "\\infty", "inf": "\\infty", "oo": "\\infty
 }
 UNITS = _names(
     """cm mm km kg mg ml mL ft lb lbs oz mph kph hr hrs min mins sec secs yd mi cc kHz Hz MHz kW kJ MeV eV rad deg
-    USD EUR GBP RMB cal kcal kmh kWh mol"""
+    USD EUR GBP RMB cal kcal kmh kWh mol jam ora ore uur dni"""
 )
 # Short runs of letters that are words, not products of symbols
 WORDS = _names(

@@ -308,7 +308,7 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
             name = _exact_name(word)
             if (
                 not known(name)
-                and (len(word) > _ABBREVIATION or not word.isascii() or exponent < 0)
+                and (len(word) > _ABBREVIATION or not word.isascii() or exponent < 0 or word.lower() in _MORE_ABROAD)
                 and (named := unit_named(word)) is not None
             ):
                 raising, _, name = named.rpartition(" ")

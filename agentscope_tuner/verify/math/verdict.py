@@ -434,7 +434,7 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
         return truth
     asked = about(question) or NO_QUESTION
     clause = asking_clause(asked.text)[0] or asked.text
-    if any(found["one"] is None for found in _OF_SEVERAL.finditer(clause)):
+    if any(found["one"] is None and not _measures_next(clause, found.end()) for found in _OF_SEVERAL.finditer(clause)):
         return truth
     is_amount = _UNIT_BEHIND.match(truth, match.end()) is not None or _is_in_groups(match, text, asked)
     written = re.search(rf"(?<![\d.,]){match[1].lstrip('-')}(?:(\{{,\}})|\.){match[2]}(?!\d)", text)
@@ -446,6 +446,12 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
         return truth
     is_one = written is not None or is_amount or (is_alone and is_decimal)
     return f"{match[1]}.{match[2]}{truth[match.end() :]}" if is_one else truth
+
+
+def _measures_next(clause: str, at: int) -> bool:
+    """Whether a unit of measurement stands at `at`, behind a number word: after `two years` is no question of two."""
+    following = re.compile(r"\s+([^\W\d_]+)").match(clause, at)
+    return following is not None and unit_named(following[1]) is not None
 
 
 def _is_in_groups(written: re.Match[str], text: str, asked: Question) -> bool:
@@ -465,7 +471,8 @@ _ASKS_SEVERAL = re.compile(
 # What parts the values of a list besides a comma
 _LISTS = re.compile(r";|\\pm|\\(?:text|mathrm)|\b(?:or|and)\b|и|\bet\b|\bund\b|\by\b")
 _OF_COMMAS = re.compile(
-    r"[à-öø-žа-я]|\b(?:der|das|ist|wie|la|les|est|une?|quelle?s?|el|los|qual|che|wat|een|jaki|ile|berapa)\b"
+    r"[à-öø-žа-я]|\b(?:der|das|ist|wie|la|les|est|une?|quelle?s?|el|los|qual|che|wat|een|jaki|ile|berapa|quant[oaie]s?"
+    r"|combien|hvor|hoeveel)\b"
 )
 _DECIMAL = re.compile(r"(?<![\d.,])(?:0([.,])\d+|\d+([.,])(?:\d{1,2}|\d{4,}))(?![\d.,]*\d)")
 
@@ -529,7 +536,9 @@ _BY_POINTS = re.compile(r"\d{1,3}\.000(?!\d)\s*(?:€|euro|kr\b|pesos|lir)|(?:�
 
 def _regrouped(text: str, truth: str, question: str | None, *, is_money: bool) -> str:
     asked = "" if question is None else question.lower()
-    number = _LEADING_NUMBER.match(truth)
+    number, plain = _LEADING_NUMBER.match(truth), _PLAIN.match(truth)
+    # `27.500 €` may be thousands
+    is_measured = plain is not None and "." not in plain[0] and _UNIT_BEHIND.match(truth, plain.end()) is not None
     truth = truth if number is None else number[0]
     commas = _COMMA.match(text)
     same = commas is not None and (truth == f"{commas[1]}.{commas[2]}" or (truth, "00") == commas.groups())
@@ -538,6 +547,9 @@ def _regrouped(text: str, truth: str, question: str | None, *, is_money: bool) -
         same = Fraction(truth) == Fraction(f"{commas[1]}.{commas[2]}")
     if commas is not None and same and (is_money or _writes_commas(asked)):
         return truth + text[commas.end() :]
+    if commas is not None and is_measured and _is_amount(text, commas) and _writes_commas(asked):
+        # an amount in another unit: `2,5 heures` for `2 h 30 min`
+        return f"{commas[1]}.{commas[2]}{text[commas.end() :]}"
     match = _GROUPED.match(text)
     if match is None:
         return text
@@ -551,10 +563,16 @@ def _regrouped(text: str, truth: str, question: str | None, *, is_money: bool) -
     return truth + text[match.end() :]
 
 
+def _is_amount(text: str, written: re.Match[str]) -> bool:
+    """Whether a number with a comma and one digit or two behind it has a unit and is all of an answer."""
+    return len(written[2]) < _THOUSANDS and _UNIT_BEHIND.match(text, written.end()) is not None
+
+
 _PLAIN = re.compile(r"-?\d{1,30}(?:\.\d{1,30})?")
 _THOUSANDS = 3
 _UNIT_BEHIND = re.compile(
-    r"(?!\s*(?:or|and|oder|und|ou|et|y|e|o)\b)\s*(?:\\,|\\;|\\ )?\s*(?:\\?%|\\(?:text|mathrm)|[€$£°]|[a-zA-Z])"
+    r"(?!\s*(?:or|and|oder|und|ou|et|y|e|o|и|или|i|en|och)\b)"
+    r"\s*(?:\\,|\\;|\\ )?\s*(?:\\?%|\\(?:text|mathrm)|[€$£°]|[^\W\d_])"
 )
 
 
@@ -865,7 +883,10 @@ def _other_words(pair: Pair) -> str:
     truth, question = f"{pair.truth} {pair.ref.sentence}", pair.question.text
 
     def is_understood(word: str) -> bool:
-        return _is_unit(word) or unit_named(word) in units_named_in(question)
+        unit = unit_named(word)
+        # a unit of another language is compared where the reference has one
+        is_one = is_physical(((singular(word), 1),)) or unit in units_named_in(question) or any(map(str.isalpha, truth))
+        return (unit is not None and is_one) or word in NUMBER_WORDS
 
     if (found := says_another(pair.answer, truth, question, is_understood)) or _BARE_VALUE.fullmatch(truth) is None:
         return found
@@ -874,10 +895,6 @@ def _other_words(pair: Pair) -> str:
         return found
     stated = ans.args[-1] if isinstance(ans, Relation) else ans
     return measures_another(ref, stated, question, pair.question.asked_units)
-
-
-def _is_unit(word: str) -> bool:
-    return is_physical(((singular(word), 1),)) or word in NUMBER_WORDS
 
 
 _SMALLER = frozenset({"positive", "nonnegative", "natural", "integer", "rational"})
