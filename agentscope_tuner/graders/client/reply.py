@@ -16,6 +16,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import compress
 from typing import Any
 
 from agentscope_tuner.errors import Cause, GraderError, GraderTimeout
@@ -60,16 +61,18 @@ class Quotable:
             self._search_objects()
         if leaves and self._objects.issuperset(leaves):
             return True
-        # a short reason, such as `correct`, stands in many an answer, beside sentences that are no score
-        keys = {key for key, _ in self._objects}
-        words = any(isinstance(said, str) and (len(said) > _SHORT or key in keys) for key, said in leaves)
-        if self._shapes and _is_shaped_as_one_of(self._shapes, verdict, words=words):
-            return True
+        if self._shapes:
+            # a short reason, such as `correct`, stands in many an answer, beside sentences that are no score
+            keys = {key for key, _ in self._objects}
+            words = any(isinstance(said, str) and (len(said) > _SHORT or key in keys) for key, said in leaves)
+            if _is_shaped_as_one_of(self._shapes, verdict, words=words):
+                return True
         if any(True for one in zip(self._spelled, self._letters, strict=True) for _ in _stated_beside(verdict, *one)):
             return True
         if not leaves or not all(any(key in text for text in self._letters) for key, _ in leaves):
             return False  # true of most verdicts, and much cheaper than a search for pairs
         wanted = _unquoted(_one_spelling(as_written(written)))
+        self._unquoted = self._unquoted or list(map(_unquoted, self._spelled))
         # Broken JSON without end must not hide a verdict
         if not self._whole or any(wanted in text for text in self._unquoted):
             return True
@@ -91,7 +94,6 @@ class Quotable:
                     self._whole &= whole
             self._spelled.append(_one_spelling(written))
         self._letters = list(map(lower_letters, self._spelled))
-        self._unquoted = list(map(_unquoted, self._spelled))
 
     def _holds(self, pair: Pair) -> bool:
         assert self._pairs is not None
@@ -225,7 +227,8 @@ def _leaves(value: object) -> Iterator[Pair]:
 
 
 def _letters_of(key: str) -> str:
-    return lower_letters(_one_spelling(as_written(key)))
+    # most keys are plain words, which have one spelling
+    return key.lower() if key.isascii() and key.isalnum() else lower_letters(_one_spelling(as_written(key)))
 
 
 def _pairs_in(text: str) -> Iterator[Pair]:
@@ -297,8 +300,8 @@ _THINK_CLOSE = re.compile(
     re.IGNORECASE,
 )
 # A text without any of these holds no key with its value, and spells its numbers as they are
-_COULD_SAY_MORE = re.compile(r"[{:=&\\]")
-_IN_OTHER_SIGNS = re.compile(r"[{:=&\\｛：∶＝\d²³¹\u2070-\u209f\u2150-\u218f\u2460-\u24ff\u3220-\u33ff]")
+_COULD_SAY_MORE = "{:=&\\"
+_IN_OTHER_SIGNS = re.compile(r"[｛：∶＝\d²³¹\u2070-\u209f\u2150-\u218f\u2460-\u24ff\u3220-\u33ff]")
 # Or no number in any numerals
 _COULD_COUNT = re.compile(r"\d|[^\x00-\xbf]|(?<!\w)[IVXLCDM]++(?!\w)|([*+|])[^\S\n]?\1")
 _ARRAY_OPEN = re.compile(r"\[\s*\Z")
@@ -460,7 +463,7 @@ def _ask_for(key: str) -> str:
 
 def _could_be_quoted(objects: Sequence[tuple[dict[str, Any], str]], echoes: Sequence[str]) -> bool:
     text = "\n".join(echoes)
-    if (_COULD_SAY_MORE if text.isascii() else _IN_OTHER_SIGNS).search(text):
+    if any(map(text.__contains__, _COULD_SAY_MORE)) or (not text.isascii() and _IN_OTHER_SIGNS.search(text)):
         return True
     folded = (text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
     for value, _ in objects:
@@ -586,15 +589,18 @@ def _scores_in(verdict: Mapping[str, Any], text: str, words: set[str]) -> list[t
     """
     spans: list[tuple[int, int]] = []
     numbers = [one for one in verdict.values() if type(one) in (int, float)]
-    for match in _ALONE.finditer(text) if numbers else ():
-        # `10 out of 10`, but not `10 apples and 3`
-        if float(match[0]) in numbers and (match[1] is None or float(match[1]) >= float(match[0])):
-            spans += [match.span()]
     begun = tuple(one[:_MOST_BEGUN] for one in words if len(one) > _SHORT)
-    for match in _numerals(text) if numbers else ():
-        if not _values(match).isdisjoint(numbers) and (
-            _BY_ITSELF.match(text, match.end())
-            or lower_letters(text[match.end() : match.end() + 2 * _MOST_BEGUN]).startswith(begun)
+    for alone, match in _numerals(text) if numbers else ():
+        # `10 out of 10`, but not `10 apples and 3`
+        if alone and float(alone[0]) in numbers and (alone[1] is None or float(alone[1]) >= float(alone[0])):
+            spans += [alone.span()]
+        if (
+            match
+            and not _values(match).isdisjoint(numbers)
+            and (
+                _BY_ITSELF.match(text, match.end())
+                or lower_letters(text[match.end() : match.end() + 2 * _MOST_BEGUN]).startswith(begun)
+            )
         ):
             spans += [match.span()]
     label, rank = verdict.get("label"), verdict.get("rank")
@@ -607,47 +613,50 @@ def _scores_in(verdict: Mapping[str, Any], text: str, words: set[str]) -> list[t
 
 
 @lru_cache(maxsize=2)
-def _numeral(is_ascii: bool) -> re.Pattern[str]:
-    """What finds numbers in numerals of all kinds but words; for text that `is_ascii` it is made in less time."""
-    # characters for numbers that are no decimal digits, such as 十 and ፲
-    signs = "".join(
-        one
-        for one in map(chr, range(0x80, 0x100 if is_ascii else 0x20000))
-        if unicodedata.numeric(one, 0) and not one.isdecimal()
+def _numeral(is_ascii: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What finds numbers in numerals of all kinds but words, and, much sooner, the characters that may begin one; for
+    text that `is_ascii` it is made in less time.
+    """
+    # characters for numbers that are no decimal digits, such as 十 and ፲; a class of 16 bits is searched much sooner
+    near, far = (
+        "".join(one for one in map(chr, codes) if unicodedata.numeric(one, 0) and not one.isdecimal())
+        for codes in (range(0x80, 0x100 if is_ascii else 0x10000), range(0x10000, 0x10000 if is_ascii else 0x20000))
     )
-    return re.compile(
+    signs = f"[{near}]" if is_ascii else f"(?:[{near}]|(?![\\x00-\\uffff])[{far}])"
+    numeral = re.compile(
         r"(?:(?P<caps>(?:\d\u20e3|\U0001f51f)+)|(?P<coded>0[xX][0-9a-fA-F]{1,6}|0[bB][01]{1,20}|0[oO][0-7]{1,7})\b"
         r"|(?<![\w.])(?:(?P<power>\d{1,6}(?:\.\d{1,6})?[eE][-+]?\d{1,2})\b|(?P<apart>\d(?:[\s_]\d){1,5})(?!\w)"
         r"|(?P<sum>\d{1,6}(?:\s?[-+*/×·÷−]\s?\d{1,6}){1,9})|(?P<share>\d{1,3}(?:\.\d{1,6})?\s?[%٪])"
         r"|(?P<plain>\d{1,6}(?:\.\d{1,6})?)(?![.,]?\d))"
-        rf"|(?<!\w)(?:(?P<roman>[VX]|[IVXLCDM]{{2,12}})(?!\w)|(?P<signs>[{signs}]{{1,8}})(?!\w\w))"
+        rf"|(?<!\w)(?:(?P<roman>[VX]|[IVXLCDM]{{2,12}})(?!\w)|(?P<signs>{signs}{{1,8}})(?!\w\w))"
         r"|(?P<tally>(?P<one>[*+|]|[^\x00-\xbf\w\s—–―。、…])(?:[^\S\n]?(?P=one)){2,99}))"
     )
+    # a letter of Rome's begins one at the beginning of a word, with another behind it but for V and X
+    roman = r"(?<!\w[IVXLCDM])(?<![ILCDM](?![IVXLCDM]))"
+    digit, others = ("0-9", "") if is_ascii else (r"\d", rf"|[^\x00-\xbf\w]|[{near}]|[^\x00-\uffff]")
+    return re.compile(rf"[{digit}*+|IVXLCDM]{roman}{others}"), numeral
 
 
-# Most characters begin none, and one class of them is found sooner than two
-_BEGINS_NUMERAL = {True: re.compile("[0-9*+|IVXLCDM]"), False: re.compile(r"[\d*+|IVXLCDM]|[^\x00-\xbf]")}
-
-
-def _numerals(text: str) -> Iterator[re.Match[str]]:
-    is_ascii, end = text.isascii(), 0
-    pattern = _numeral(is_ascii)
-    for begins in _BEGINS_NUMERAL[is_ascii].finditer(text):
-        if begins.start() >= end and (found := pattern.match(text, begins.start())) is not None:
+def _numerals(text: str) -> Iterator[tuple[re.Match[str] | None, re.Match[str] | None]]:
+    """Where a number stands in `text`: the digits that count nothing, and the numeral, of which one may be none."""
+    begins, numeral = _numeral(text.isascii())
+    end = 0
+    for at in map(re.Match.start, begins.finditer(text)):
+        if (found := numeral.match(text, at) if at >= end else None) is not None:
             end = found.end()
-            yield found
+        yield _ALONE.match(text, at), found
 
 
 def _values(match: re.Match[str]) -> set[float]:
     """What a match of `_numeral` may mean; a share, what it is of usual scales."""
     said = match[0]
     match match.lastgroup:
-        case "caps" | "apart" | "plain":
+        case "plain" | "power":
+            return {float(said)}
+        case "caps" | "apart":
             return {float(re.sub(r"[\s_\u20e3]", "", said.replace("\U0001f51f", "10")))}
         case "coded":
             return {float(int(said, 0))}
-        case "power":
-            return {float(said)}
         case "share":
             return {float(said[:-1]) / 100 * top for top in _SCALES}
         case "sum":
@@ -689,8 +698,8 @@ def _positional(signs: str) -> float:
 def _places_of_letters(text: str) -> list[int]:
     """The place in `text` of each of its letters and digits in lower case."""
     if text.isascii():
-        return [place for place, char in enumerate(text) if char.isalnum()]
-    return [place for place, char in enumerate(text) for _ in lower_letters(char)]
+        return list(compress(range(len(text)), map(str.isalnum, text)))
+    return [place for place, char in enumerate(text) for letter in char.casefold() if letter.isalnum()]
 
 
 # How near is beside, in characters; and next to a word within a sentence, as `because` is in many a one

@@ -519,6 +519,9 @@ def test_a_score_beside_a_reason_of_one_word_is_a_quotation_and_one_in_a_sentenc
         ("complete and right (100 %)", "complete and right", True),
         ("complete and right 5/5", "complete and right", True),
         ("complete and right ★★★★★★★★★★", "complete and right", True),
+        ("complete and right ***** *****", "complete and right", True),
+        ("complete and right (VVX, IXI, X)", "complete and right", True),
+        ("𐄐 complete and right", "complete and right", True),
         ("mark 1 0 complete and right", "complete and right", True),
         ("mark 10 complete and right", "complete and right", True),
         # honest answers that a judge quotes
