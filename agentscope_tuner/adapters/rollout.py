@@ -238,10 +238,13 @@ class FailingRun:
         keys: what the judge calls its reference.
         stops: whether to stop; the failures are logged in any case.
         rows: how many rows make a batch, where a trainer asks about a few at a time.
+        call: how the trainer hands over columns, for a call without any.
     """
 
-    def __init__(self, name: str, keys: Sequence[str] = (), *, stops: bool = True, rows: int = 1) -> None:
-        self._name, self._keys, self._stops, self._rows = name, keys, stops, rows
+    def __init__(
+        self, name: str, keys: Sequence[str] = (), *, stops: bool = True, rows: int = 1, call: str = ""
+    ) -> None:
+        self._name, self._keys, self._stops, self._rows, self._call = name, keys, stops, rows, call
         self._waiting: tuple[list[Pair], list[Judgement]] = [], []
         self._reached = False
         # Of the batches in a row without a verdict
@@ -274,7 +277,7 @@ class FailingRun:
         self._causes.update(str(judgement.cause) for judgement in failed)
         if not trains:
             if failed:
-                self._tell(failed, len(judgements))
+                self._tell(pairs, failed, len(judgements))
             return
         if any(judgement.status == "judged" for judgement in judgements):
             self._reached, self._empty_batches, self._empty_rows = True, 0, 0
@@ -297,7 +300,7 @@ class FailingRun:
                 judge=self._name,
                 cause=failed[0].cause,
             )
-        self._tell(failed, len(judgements))
+        self._tell(pairs, failed, len(judgements))
 
     def _count_alone(self, pairs: Sequence[Pair], judgements: Sequence[Judgement]) -> None:
         groups = places_by(map(_task_of, pairs))
@@ -324,15 +327,16 @@ class FailingRun:
         told = f"no two verdicts on one of the last {self._alone_tasks} tasks, so that none is better than another"
         return told if self._alone_batches >= MOST_BATCHES and self._alone_tasks >= _ROWS else None
 
-    def _tell(self, failed: Sequence[Judgement], rows: int) -> None:
+    def _tell(self, pairs: Sequence[Pair], failed: Sequence[Judgement], rows: int) -> None:
         total = sum(self._causes.values())
         # Until the first verdict, which a run that may be stopped waits for not long; then whenever their number has
         # doubled: one line a step would be read by nobody
         if total >= 2 * self._told or (self._stops and not self._reached):
             self._told = total
+            why = f"{failed[0].error}. {self._columns(pairs, failed[0])}".rstrip(". ")
             _log.warning(
                 "%s gave no verdict on %d of %d rows (%s so far): %s",
-                self._name, len(failed), rows, self._shown(), failed[0].error,
+                self._name, len(failed), rows, self._shown(), why,
             )  # fmt: skip
 
     def _shown(self, *, told: bool = False) -> str:
@@ -344,8 +348,8 @@ class FailingRun:
         if first.cause is not Cause.REFERENCE or not pairs:
             return ""
         metadata = pairs[0][0].task.metadata
-        columns = f"the columns {', '.join(map(repr, sorted(metadata)[:_MOST_SHOWN]))}" if metadata else "no column"
-        told = f"The rows have {columns}. "
+        columns = ", ".join(map(repr, sorted(metadata)[:_MOST_SHOWN]))
+        told = f"The rows have {f'the columns {columns}' if metadata else f'no column{self._call}'}. "
         guess = next(likely_answers({key: value for key, value in metadata.items() if key not in self._keys}), None)
         # a judge that found no column at all has said so already
         if guess is None or "reads:" in (first.error or ""):

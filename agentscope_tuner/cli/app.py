@@ -168,6 +168,10 @@ class _Root(TyperGroup):
                 said += f"; {lone!r} stands alone: write {option} {lone}"
         elif not known and str(given[0]).startswith("-"):
             said += "; a command comes first, as in astuner check --conf FILE"
+        elif not known:
+            said += f": it has {', '.join(_BY_NAME)}"
+        elif said.startswith("No such option") and not exc.possibilities:
+            said += _options_told(exc)
         command = " ".join(["astuner", *known])
         return fail(f"{said}; `{command} --help` has the options").exit_code
 
@@ -182,6 +186,15 @@ class _Root(TyperGroup):
         command = _loaded(_BY_NAME[name]) if listed is not None and name in _BY_NAME else listed
         _check_repeated(command, rest)
         return name, command, rest
+
+
+def _options_told(exc: Any) -> str:
+    """What a command takes, for an option that it has not and that is near to none; how a setting is written."""
+    from agentscope_tuner.config import SECTION, TaskJudgeConfig
+
+    if (name := exc.option_name.lstrip("-").replace("-", "_")) in TaskJudgeConfig.model_fields:
+        return f": a setting is written {SECTION}.{name}=VALUE"
+    return f": it has {', '.join(each.opts[0] for each in exc.ctx.command.params if each.opts[0].startswith('-'))}"
 
 
 def _check_repeated(command: Any, given: Sequence[str]) -> None:

@@ -34,7 +34,7 @@ from agentscope_tuner.errors import ConfigError, JudgeError, input_error, refere
 from agentscope_tuner.graders.rubrics.settings import auto_grader_config
 from agentscope_tuner.records.formats.plain import plain_text
 from agentscope_tuner.records.formats.sample import Prompt, first, is_chat, required
-from agentscope_tuner.records.reader import Line, way_out
+from agentscope_tuner.records.reader import Line, unread
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
 from agentscope_tuner.task_judge.contract.columns import QUESTIONS
 from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -131,7 +131,7 @@ def _json_of(line: Line) -> Any:
     try:
         return json.loads(line.raw)
     except (ValueError, RecursionError) as exc:
-        raise ConfigError(f"{line.where}: no JSON: {exc}{way_out(line.raw)}") from None
+        raise ConfigError(f"{line.where}: {unread(f'no JSON: {exc}', line.raw)}") from None
 
 
 def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
@@ -148,6 +148,11 @@ def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
             notes.append(
                 f"note: {SECTION}.{name} is not read by {type(judge.inner).__name__}: it is for {_READ_BY[name][0]}"
             )
+    for kind in type(judge.inner).__mro__:
+        for name, value in vars(kind).items():
+            if isinstance(value, list | dict | set) and not value and not name.startswith("__"):
+                what = f"{kind.__name__}.{name} is an empty {type(value).__name__} of the class, which all rows share"
+                notes.append(f"note: {what}: no reward may hang on other rows, so make it in compute_reward")
     rules = counted(len(section.rules), "rule")
     first = f"loaded: {type(judge.inner).__name__}, {rules}, on_error: {section.on_error}"
     return judge, "\n".join([first, *notes, *map(printable, judge_tree(section)[1:])])
@@ -159,6 +164,9 @@ def _show(report: TaskReport, name: str, keys: Sequence[str]) -> None:
     out.print(Text(f"{name}: {counted(report.rows, 'row')}, {counted(report.task_ids, 'task id')}, {verdict}"))
     if report.shown:
         out.print(_rows_shown(report, keys))
+    if report.shown and all(output is None for _, _, output in report.shown):
+        told = "note: the first rows have no response: training makes them, `astuner judge` needs a column `response`"
+        out.print(Text(told, style="yellow"))
     for note, count in report.notes.most_common():
         out.print(Text(f"note: {count:,} of {report.rows:,} rows: {printable(note)}", style="yellow"), soft_wrap=True)
     for kind, count in report.counts.items():
@@ -319,7 +327,7 @@ def _read(line: Line) -> tuple[Task, WorkflowOutput | None] | str:
     except ValidationError as exc:
         return first_problem(exc)
     except (ValueError, RecursionError) as exc:
-        return f"{exc}{way_out(line.raw)}"
+        return unread(str(exc), line.raw)
     return task, output
 
 

@@ -12,10 +12,12 @@ import typer
 from agentscope_tuner.cli.console import Exit, config_errors, fail, out, say
 from agentscope_tuner.cli.options import Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.cli.rendering import readings, row_tree, stages_table, verdict_on
+from agentscope_tuner.config import SECTION
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.records.reader import Line, parse_line
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
+from agentscope_tuner.verify.find import stated_elsewhere
 from agentscope_tuner.verify.math.unwrap import Pair
 from agentscope_tuner.verify.math.verdict import prepared
 from agentscope_tuner.verify.sandbox import DEADLINE, shared
@@ -140,9 +142,11 @@ def _compare(reference_text: str, answer: str, deadline: float, question: str | 
         raise fail(str(exc)) from exc
     out.print(*shown, sep="\n", soft_wrap=True)
     if "\\boxed" not in answer:
-        place = "after ####" if "####" in answer else "as if it stood in a box"
-        unread = "by default a judge gives 0 to a response without \\boxed{}, see math.answer_in"
-        say(f"note: the answer is read {place}; {unread}")
+        place = stated_elsewhere(answer, ["boxed"])
+        read = {"hash": "after ####", "tag": "between its <answer> tags"}.get(place or "", "as if it stood in a box")
+        setting = f"write math: {{answer_in: [boxed, {place}]}} under {SECTION}, or " if place else ""
+        unread = "by default a judge gives 0 to a response without \\boxed{}"
+        say(f"note: the answer is read {read}; {unread}: {setting}ask for the box in the prompt")
     out.print(f"{verdict.outcome}: {verdict.reason}", markup=False, soft_wrap=True)
     for option, given in (("--reference", reference_text), ("--answer", answer)):
         if bare_command := _NO_BACKSLASH.search(given):

@@ -27,7 +27,7 @@ from agentscope_tuner.task_judge.contract.loading import JUDGES_BY_TYPE
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.task_judge.math_answer_as_judge import ELSEWHERE, MathAnswerAsJudge
 from agentscope_tuner.task_judge.routed_judge import RoutedJudge
-from agentscope_tuner.verify.find import PlacedAnswer, find_answer
+from agentscope_tuner.verify.find import Place, PlacedAnswer, find_answer
 from agentscope_tuner.verify.math.node import Number, Quotient, Symbol
 from agentscope_tuner.verify.math.place import judge_place
 from agentscope_tuner.verify.math.readings import Side, Value
@@ -133,18 +133,19 @@ _OUTCOME_STYLES = {
 }
 
 
+# Where an answer stands in an output, the first one found
+_SIGNS: dict[str, Place] = {"\\boxed": "boxed", "\\fbox": "boxed", "####": "hash", "<answer>": "tag"}
+
+
 def verdict_on(text: str, reference_text: str, question: str | None, sandbox: Sandbox) -> tuple[MathVerdict, str]:
-    """The verdict that a reward is made of, and the answer's text, for an output with a box or with GSM8K's ####, or an
-    answer without either.
+    """The verdict that a reward is made of, and the answer's text, for an output with a box, with GSM8K's #### or with
+    `<answer>` tags, or an answer without any.
 
     Raises:
         JudgeError: the reference is unusable, or the sandbox failed.
     """
-    boxed = "\\boxed" in text or "\\fbox" in text
-    if boxed or "####" in text:
-        found = find_answer(text, ["boxed" if boxed else "hash"], by_value=True)
-    else:
-        found = PlacedAnswer(text, "the answer", text)
+    place = next((place for sign, place in _SIGNS.items() if sign in text), None)
+    found = find_answer(text, [place], by_value=True) if place else PlacedAnswer(text, "the answer", text)
     if found.text is None:
         return MathVerdict("different", "place", found.where), ""
     compared = partial(compare, ground_truth=reference_text, symbolic=sandbox.compare, question=question)

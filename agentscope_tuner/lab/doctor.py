@@ -51,6 +51,8 @@ _SEARCHED = 500
 _NO_ANSWER = re.compile(
     r"^no (?:\\boxed|<answer>|####|label|value|answer|box|fenced block|choice is stated)|\bno answer\b"
 )
+# What the reasons of judges end in that say what to do
+_WAY_OUT = re.compile(r": (write the reference as .*|ask for the box in the prompt|are the two columns swapped\?)$")
 # So many rows are no accident
 _FEW = 4
 _SHIFTS = (1, -1, 2, -2)
@@ -146,7 +148,11 @@ def _no_verdict(seen: Seen) -> RewardTrouble | None:
     shown = [row for row in failed if (row.cause or "unknown") == cause]
     error = (shown[0].row.get("judgement") or {}).get("error") or shown[0].reason
     if cause == "reference":
-        return _cause("no reference", shown, len(seen.rows), f"tasks have no reference: {error}", _named(shown[0]))
+        # where some rows have a verdict, or a text stands there, the column is named already
+        named = seen.judged or 2 * sum(map(bool, map(rights_of, shown))) > len(shown)
+        remedy = "what is said there; `astuner check --conf FILE --input ROWS` lists all such rows"
+        message = f"tasks have no reference that can be read: {error}"
+        return _cause("no reference", shown, len(seen.rows), message, remedy if named else _named(shown[0]))
     return _cause(
         "no verdict", shown, len(seen.rows), f"the judge fails ({cause}): {error}",
         _MEND.get(cause, "astuner check --conf FILE"),
@@ -278,13 +284,18 @@ def _elsewhere(seen: Seen) -> RewardTrouble | None:
     if len(seen.without_spread(tried)) * 2 < len(tried):
         # A trainer learns the form
         return None
+    told = [row for row in tried if _WAY_OUT.search(row.reason)]
+    if len(told) * 2 >= len(tried):
+        message, remedy = _WAY_OUT.split(told[0].reason)[:2]
+        found = _cause("answers stand elsewhere", told, len(tried), f"the judge says {message!r:.200}", remedy)
+        return None if _swapped(seen) else found
     where = {place: [row for row in tried if stands_in(row, place, sure=not silent)] for place in PLACES}
     place = max(where, key=lambda name: len(where[name]))
     if len(where[place]) * 2 >= len(tried):
         seen_by_it = "finds no answer" if silent else "pays nothing"
         message = f"the judge {seen_by_it}, and {len(where[place])} of {len(tried)} {PLACES[place]}"
         setting = f"astuner.task_judge.math.answer_in: [{place}]"
-        remedy = f"{setting} where the judge is math; else its own answer_in, or ask for \\boxed{{}} in the prompt"
+        remedy = f"{setting} where the judge is math; else ask in the prompt for the place that it reads"
         return _cause("answers stand elsewhere", where[place], len(tried), message, remedy)
     if not silent or 2 * sum(map(is_right, tried)) >= len(tried):
         return None
@@ -325,7 +336,7 @@ def _undecided(seen: Seen) -> RewardTrouble | None:
 
 def _refused(seen: Seen) -> RewardTrouble | None:
     unpaid = seen.unpaid_all
-    alike = [row for row in unpaid if is_right(row)]
+    alike = [row for row in unpaid if is_right(row) and not _WAY_OUT.search(row.reason)]
     if len(alike) * 2 < len(unpaid) or not alike:
         return None
     row = alike[0]

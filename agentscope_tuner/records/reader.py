@@ -79,9 +79,19 @@ def parse_line(line: Line) -> Row:
     except ValidationError as exc:
         # `where` names the line of the file; pydantic counts lines inside the row, which is always line 1
         problem = first_problem(exc).replace(" at line 1 column ", " at column ")
-        return Row(where, raw, None, f"{problem}{way_out(raw)}")
+        return Row(where, raw, None, unread(problem, raw))
 
 
+def unread(problem: str, raw: bytes) -> str:
+    """Why a line is no rollout, and the way out; the parser's words stand only where no cure is known."""
+    way = way_out(raw)
+    # without a cure it ends in how the line begins
+    cured = way.startswith(": the line") and not way.endswith(("'", '"'))
+    return f"{'the row is no JSON' if cured else problem}{way}"
+
+
+# Of a file of objects, and of one that is an array of them
+_ONE_LINE = "; write each object on one line, as `jq -c 'arrays[], objects' FILE` does"
 _ROLLOUT = (
     ': a rollout is {"id", "task": {"main_query", "metadata": {"answer"}}, "output": {"metadata": {"final_answer"}}}'
 )
@@ -92,11 +102,8 @@ def way_out(raw: bytes) -> str:
     if (told := what_else(raw[:SIGNATURE_BYTES])) is not None:
         return f": the file {told}"
     if raw in (b"[", b"{"):
-        array = raw == b"["
-        each = "`jq -c '.[]' FILE`" if array else "`jq -c . FILE`"
-        told = f"the line holds {raw.decode()!r} alone{', as a JSON array begins' if array else ''}"
-        whole = "; it refuses an array that is cut short, without its `]`: complete that first" if array else ""
-        return f": {told}; write each object on one line, as {each} does{whole}"
+        whole = "; it refuses an array that is cut short, without its `]`: complete that first" if raw == b"[" else ""
+        return f": the line holds {raw.decode()!r} alone{_ONE_LINE}{whole}"
     try:
         row = json.loads(raw)
     except UnicodeDecodeError:
@@ -122,7 +129,7 @@ def _several(exc: Exception) -> str:
     """How to part a line that holds another object behind the first, as after line ends that are a CR alone."""
     if not isinstance(exc, json.JSONDecodeError) or exc.doc[exc.pos : exc.pos + 1] != "{":
         return ""
-    return ", and another object follows: write each on one line, as `jq -c . FILE` does"
+    return f", and another object follows{_ONE_LINE}"
 
 
 def _spelling(raw: bytes) -> str:
@@ -131,8 +138,10 @@ def _spelling(raw: bytes) -> str:
         return ", and JSON takes double quotes: write `json.dumps(row)`, not `str(row)`"
     if raw.rstrip().endswith(b"},"):
         return " and ends in a comma: a line holds one object and nothing more"
-    if raw.startswith(b"{") and raw.rstrip().endswith(b","):
-        return ": write each object on one line, as `jq -c . FILE` does"
+    if re.match(rb'\{.*,\s*$|"[^"]*"\s*:', raw, re.DOTALL):
+        return _ONE_LINE
+    if re.match(rb"[\w-]+:(\s|$)|- ", raw):
+        return ": is it YAML? --conf takes that, and --input takes rows"
     if re.search(rb",\s*[}\]]\s*$", raw):
         return ", and before its last bracket stands a comma: remove that comma"
     if raw.startswith((b"//", b"#")):

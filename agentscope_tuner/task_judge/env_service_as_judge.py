@@ -101,7 +101,8 @@ class EnvServiceJudge(BaseJudge):
         if not task.task_id.strip():
             return "missing: task_id is empty, and an environment creates its episodes by it"
         if task.env_type in ("", "no_env"):
-            return f"missing: env_type names no environment, got {task.env_type!r}"
+            form = 'in a row beside "task_id", such as "env_type": "frozenlake"'
+            return f"missing: env_type names no environment, got {task.env_type!r}: write it {form}. {_NO_EPISODE}"
         return None
 
     async def aready(self) -> None:
@@ -156,14 +157,16 @@ def _configured_service(config: Any) -> AsyncEnvServiceClient | None:
     return AsyncEnvServiceClient(urls, options)
 
 
+_NO_EPISODE = "This judge asks the environment that ran the episode; rows of a file are for others, as `judge: math`"
+
+
 def _bound_evaluate(gym_env: object, instance_id: str, told: Mapping[str, dict[str, Any]]) -> Callable[[], Any]:
     """`gym_env.evaluate` with the arguments it takes, ready to be called."""
     where = f"instance {instance_id!r}"
     if gym_env is None:
         raise EnvServiceError(
-            f"{where}: this judge asks the environment that ran the episode, and there is none: gym_env is None. A "
-            "workflow of yours sets workflow_task.gym_env to an object with evaluate(), or task_env_uuid beside "
-            f"{_URL_KEY} in the configuration; rows of a file have none: a judge such as math or llm judges those"
+            f"{where}: gym_env is None. {_NO_EPISODE}. A workflow sets workflow_task.gym_env to an object with "
+            f"evaluate(), or task_env_uuid beside {_URL_KEY} in the configuration"
         )
     evaluate = getattr(gym_env, "evaluate", None)
     if not callable(evaluate):

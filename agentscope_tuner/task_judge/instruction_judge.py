@@ -438,4 +438,4 @@ def _bad(message: str) -> JudgeError:
     return reference_error(f"the task's {message}; {_FORM}")
 
 
-_FORM = 'such as "instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]'
+_FORM = 'such as IFEval\'s "instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
@@ -50,6 +51,10 @@ def compare_json(text: str, reference: object, weights: Mapping[str, float] | No
     if not isinstance(reference, Mapping):
         equal = comparable(value) == comparable(reference)
         differs = f"not the reference's value, {reference!r:.80}: the answer's is {value!r:.80}"
+        fields = value.items() if isinstance(value, dict) and len(value) == 1 else ()
+        if name := next((name for name, held in fields if comparable(held) == comparable(reference)), ""):
+            # Of the policy's text the name alone is shown
+            differs += f", an object that holds it: write the reference as {json.dumps({name: reference}):.80}"
         return JsonMatch(float(equal), equal, "equal" if equal else differs)
     if not isinstance(value, dict):
         return JsonMatch(0.0, False, f"an object is asked for, got {type(value).__name__}")

@@ -250,6 +250,8 @@ def _prompt(pair: Pair) -> Hashable:
 
 Rewards = list[float | None]
 _CALL = "it as TRL does, by names: f(prompts=[…], completions=[…], answer=[…])"
+# Two lists without names are no completions and answers
+_COLUMNS = f" (prompts and completions are the first two arguments): write {_CALL}"
 
 
 class _JudgeFunc:
@@ -275,7 +277,7 @@ class _JudgeFunc:
         self._config = located(config) if isinstance(config, str | Path) else config
         self._judge = ConfiguredJudge(self._config)
         self.stop_when_failing = stop_when_failing
-        self._run = FailingRun(self._judge.name, self._judge.reference_keys, stops=stop_when_failing)
+        self._run = FailingRun(self._judge.name, self._judge.reference_keys, stops=stop_when_failing, call=_COLUMNS)
         self._warned = False
         self.__name__ = self._judge.name
 

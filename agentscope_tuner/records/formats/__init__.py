@@ -20,7 +20,7 @@ from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.records.formats import trainers
 from agentscope_tuner.records.formats.plain import PlainRow, is_own, read_plain
 from agentscope_tuner.records.formats.sample import ColumnMap, Pair, as_rollout, id_of, is_chat, without_nan
-from agentscope_tuner.records.reader import Line, object_in, way_out
+from agentscope_tuner.records.reader import Line, object_in, unread
 from agentscope_tuner.records.scored_rows import step_of
 from agentscope_tuner.task_judge.contract.columns import NO_READS, RESPONSES, Reads, packed_rows
 
@@ -229,8 +229,7 @@ class Conversion:
         except (ValueError, RecursionError) as exc:
             # the row is one line, and its place in the file stands before
             said = _PLACE_IN_LINE.sub(r" \1", str(exc))
-            told = "" if "Unterminated" in said else f": {said}"
-            return line._replace(problem=f"the row is no JSON{told}{way_out(line.raw)}")
+            return line._replace(problem=unread(f"the row is no JSON: {said}", line.raw))
         if not isinstance(row, dict):
             return line._replace(problem=f"a row must be an object, got {type(row).__name__}")
         own = self.name == PLAIN and is_own(row)

@@ -224,7 +224,7 @@ def _unread_kwargs(judge_class: type, section: TaskJudgeConfig) -> ConfigError:
     sections: dict[str, type[StrictSection]] = {"math": MathConfig, "rubrics_auto_grader": AutoGraderConfig}
     read = {name for judge, name in _SECTION_OF.items() if any(judge == base.__name__ for base in judge_class.__mro__)}
     place = next((name for name, model in sections.items() if key in model.model_fields and name in read), None)
-    hint = f": write {SECTION}.{place}.{key}" if place else ""
+    hint = f": write {SECTION}.{place}.{key}" if place else ": leave judge_kwargs out"
     return ConfigError(
         f"{SECTION}.judge_kwargs.{key}: {judge_class.__name__} reads no judge_kwargs, got {value!r}{hint}"
     )

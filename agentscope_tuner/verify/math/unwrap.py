@@ -170,7 +170,7 @@ def reference(text: str) -> str:
     # spreadsheets write these; where answers are words, `N/A` may be one
     if is_missing(text) or text.upper() in ("N/A", "#N/A") or _PLACEHOLDER.fullmatch(text) is not None:
         raise JudgeError(
-            f"the reference answer {text!r} is a missing or infinite number, no answer: fill its cell, or drop the row",
+            f"the reference answer {text!r} stands for a missing or infinite value: fill its cell, or drop the row",
             cause=Cause.REFERENCE,
         )
     if _RECORD.match(text):

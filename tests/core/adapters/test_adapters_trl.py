@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner import BaseJudge, ConfigError, Reward, Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Reward, Task, WorkflowOutput, WorkflowTask
 from agentscope_tuner.adapters.trl import async_reward_func, functions, reward_func
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from tests.core.adapters.test_adapters import HERE, NOT_EMPTY, config
@@ -57,6 +57,16 @@ def test_a_column_in_the_place_of_the_tokens_is_refused() -> None:
         reward_func(config())(["6*7="], ["42"], ["42"])
     with pytest.raises(TypeError, match=r"write it as TRL does, by names"):
         asyncio.run(async_reward_func(config())(["6*7="], ["42"], ["42"]))
+
+
+def test_two_lists_without_names_are_said_to_be_prompts_and_completions(caplog: pytest.LogCaptureFixture) -> None:
+    math = {"astuner": {"task_judge": {"judge": "math"}}}
+    assert reward_func(math)(["\\boxed{42}"], ["42"]) == [None]
+    assert "The rows have no column (prompts and completions are the first two arguments): write it as" in caplog.text
+    with pytest.raises(
+        JudgeError, match="no column \\(prompts and completions are the first two arguments\\): write it"
+    ):
+        reward_func(math)(["\\boxed{42}", "\\boxed{43}"], ["42", "43"])
 
 
 def test_on_error_zero_is_obeyed() -> None:

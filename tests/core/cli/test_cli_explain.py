@@ -184,11 +184,29 @@ def test_half_a_question_is_refused(options: list[str], told: str) -> None:
         ("so \\boxed{72}\n#### 72", "equal: exact: 72 = 72"),
         ("The answer is 72", "equal: "),
         ("#### ", "different: "),
+        ("<think>easy</think> <answer>72</answer>", "equal: exact: 72 = 72"),
+        ("<answer>71</answer>", "different: numeric: 71 ≠ 72"),
     ],
 )
 def test_an_output_is_read_where_it_states_its_answer(answer: str, told: str) -> None:
     said = CliRunner().invoke(app, ["--reference", "72", "--answer", answer], env={"COLUMNS": "200"}).output
     assert said.splitlines()[-1].startswith(told), said
+
+
+@pytest.mark.parametrize(
+    ("answer", "note"),
+    [
+        ("<answer>72</answer>", "between its <answer> tags; {unread}: write math: {answer_in: [boxed, tag]} under"),
+        ("#### 72", "after ####; {unread}: write math: {answer_in: [boxed, hash]} under astuner.task_judge, or"),
+        ("The answer is 72.", "as if it stood in a box; {unread}: write math: {answer_in: [boxed, label]} under"),
+        ("72", "{unread}: ask for the box in the prompt"),
+        ("\\boxed{72}", None),
+    ],
+)
+def test_an_answer_outside_of_a_box_is_told_the_setting_that_reads_it(answer: str, note: str | None) -> None:
+    said = CliRunner().invoke(app, ["--reference", "72", "--answer", answer], env={"COLUMNS": "200"}).output
+    unread = "by default a judge gives 0 to a response without \\boxed{}"
+    assert note.replace("{unread}", unread) in said if note else "note:" not in said
 
 
 def test_a_row_that_is_not_there_is_said_so(tmp_path: Path) -> None:

@@ -277,7 +277,7 @@ def test_bad_usage_exits_with_2_and_says_why(conf: Path, options: list[str], wor
     ("written", "words"),
     [
         ('[{"id": "a"}]', "a list, where a line holds one object: `jq -c '.[]'`"),
-        ("[\n  1\n]", "the line holds '[' alone, as a JSON array begins; write each object on one line"),
+        ("[\n  1\n]", "the line holds '[' alone; write each object on one line"),
         ('{"prompt": "1+1", "answer": "2"}', "the row has no response, only ['answer', 'prompt']: name its column"),
         ("{}", "the row has no response, only []"),
     ],

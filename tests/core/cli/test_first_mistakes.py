@@ -185,7 +185,7 @@ def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words
             '{"question": "q", "answer": null, "response": "a"}',
             "a missing cell becomes None",
         ),
-        ("rows.jsonl", "[\n3", "the line holds '[' alone, as a JSON array begins; write each object on one line"),
+        ("rows.jsonl", "[\n3", "the line holds '[' alone; write each object on one line"),
         ("rows.jsonl", "", "'rows.jsonl' holds no rows: nothing was judged"),
         (
             "rows.csv",
@@ -208,7 +208,11 @@ def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words
             "'text' begins with the question: write the rest",
         ),
         ("rows.jsonl", '{"question": "q", "answer": "3", "resp', "and it is cut short: complete it, or remove it"),
-        ("rows.jsonl", '{"question": "q",\n"answer": "3"}', "write each object on one line, as `jq -c . FILE` does"),
+        (
+            "rows.jsonl",
+            '{"question": "q",\n"answer": "3"}',
+            "write each object on one line, as `jq -c 'arrays[], objects' FILE` does",
+        ),
         ("rows.jsonl", '{"question": "q", "answer": ["3"], "response": "a"}', "`reads: {answer: answer.0}` under"),
         ("rows.jsonl", '{"question": "q", "answer": {"v": 3}, "response": "a"}', "`reads: {answer: answer.v}` under"),
         ("rows.jsonl", '{"question": "q", "answer": "3", "response": ["a", "b"]}', "`reads: {response: response.0}`"),
@@ -221,8 +225,24 @@ def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words
         (
             "rows.jsonl",
             '{"question": "q", "answer": "#N/A", "response": "a"}',
-            "'#N/A' is a missing or infinite number",
+            "'#N/A' stands for a missing or infinite value",
         ),
+        (
+            "rows.jsonl",
+            '{"question": "q", "answer": "-", "response": "a"}',
+            "'-' stands for a missing or infinite value",
+        ),
+        (
+            "rows.jsonl",
+            '"question": "q",',
+            'no JSON: the line begins \'"question": "q",\'; write each object on one line',
+        ),
+        (
+            "rows.jsonl",
+            "{'question': 'q'}",
+            "the row is no JSON: the line begins \"{'question': 'q'}\", and JSON takes",
+        ),
+        ("rows.jsonl", "astuner:\n  task_judge:\n", "is it YAML? --conf takes that, and --input takes rows"),
         ("rows.jsonl", json.dumps(ROW), "a text that holds JSON: the row was encoded twice"),
         ("rows.jsonl", "42", 'Input should be an object, such as {"question": …, "answer": …, "response": …}'),
         (
@@ -293,6 +313,9 @@ def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, 
         ("judge --conf judge.yaml rows.jsonl -o o.jsonl", "'rows.jsonl' stands alone: write --input rows.jsonl"),
         ("check judge.yaml", "'judge.yaml' stands alone: write --conf judge.yaml"),
         ("judge --config judge.yaml", "(Possible options: --conf)"),
+        ("explain --row 9", "No such option: --row: it has --conf, --input, --id, --format"),
+        ("config --conf judge.yaml --on-error zero", "a setting is written astuner.task_judge.on_error=VALUE"),
+        ("run --conf judge.yaml", "No such command 'run': it has demo, init, migrate, check, judge, explain"),
         ("judge --conf judge.yaml --input rows.jsonl -o o.jsonl --limit all", "a valid integer"),
         ("judge --conf judge.yaml --input rows.jsonl -o o.jsonl --jobs 0", "got '0'"),
         ("judge --conf judge.yaml --input row.jsonl -o o.jsonl", "did you mean 'rows.jsonl'?"),
@@ -477,7 +500,7 @@ TABLE = "question,answer,response\n6*7?,42,\\boxed{42}\n"
         (
             "a.json",
             json.dumps({"data": [GOOD]}, indent=1).encode(),
-            "write each object on one line, as `jq -c . FILE` does",
+            "write each object on one line, as `jq -c 'arrays[], objects' FILE` does",
         ),
         ("a.csv", b"", "is empty: a table needs a header"),
         ("a.csv", b"question,answer,response\n", "'a.csv' holds no rows: nothing was judged"),
@@ -633,6 +656,26 @@ def test_a_section_that_the_judge_reads_is_not_noted(folder: Path, judge: str) -
     assert (done.exit_code, "is not read by" in done.output) == (0, False)
 
 
+@pytest.mark.parametrize(
+    ("held", "noted"),
+    [("[]", True), ("{}", True), ("set()", True), ("['because']", False), ("None", False), ("()", False)],
+)
+def test_an_empty_container_of_a_judges_class_is_noted_as_shared(folder: Path, held: str, noted: bool) -> None:
+    judge = f"class Counts(BaseJudge):\n    seen = {held}\n    def compute_reward(self, task, output): return 1.0, True"
+    (folder / f"shared{len(held)}{noted:d}.py").write_text(f"from agentscope_tuner import BaseJudge\n{judge}\n")
+    (folder / "judge.yaml").write_text(section(f"judge: shared{len(held)}{noted:d}->Counts"), encoding="utf-8")
+    done = CliRunner().invoke(app, ["check", "--conf", "judge.yaml"], env={"COLUMNS": "300"})
+    assert (done.exit_code, "note: Counts.seen is an empty" in done.output) == (0, noted)
+
+
+@pytest.mark.parametrize(("response", "noted"), [({}, True), ({"response": "\\boxed{42}"}, False)])
+def test_rows_without_responses_are_noted(folder: Path, response: dict[str, str], noted: bool) -> None:
+    (folder / "rows.jsonl").write_text(json.dumps({"question": "6*7?", "answer": "42", **response}), encoding="utf-8")
+    done = CliRunner().invoke(app, ["check", "--conf", "judge.yaml", "--input", "rows.jsonl"], env={"COLUMNS": "300"})
+    told = " ".join(done.output.split())
+    assert (done.exit_code, "`astuner judge` needs a column `response`" in told) == (0, noted)
+
+
 def test_a_box_that_lost_its_backslash_says_so(folder: Path) -> None:
     (folder / "rows.jsonl").write_text(json.dumps({**GOOD, "response": "\boxed{42}"}), encoding="utf-8")
     done = CliRunner().invoke(app, ["judge", "--conf", "judge.yaml", "--input", "rows.jsonl", "--output", "o.jsonl"])
@@ -680,7 +723,9 @@ def test_a_folder_for_a_trainings_verdicts_is_said_to_stay_empty(folder: Path, m
 @pytest.mark.parametrize("between", ["\r", " ", ""])
 def test_a_line_of_two_rows_says_how_to_part_them(folder: Path, between: str) -> None:
     (folder / "rows.jsonl").write_bytes(f"{ROW.strip()}{between}{ROW.strip()}{between}".encode())
-    assert "and another object follows: write each on one line" in said("check --conf judge.yaml --input rows.jsonl")
+    assert "and another object follows; write each object on one line" in said(
+        "check --conf judge.yaml --input rows.jsonl"
+    )
 
 
 @pytest.mark.parametrize(

@@ -428,6 +428,24 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
          for t in range(12) for s in range(GROUP)],
         "right answers refused", "judge that reads their form",
     ),
+    "tags, where the judge reads a box alone": (
+        in_form("<answer>%s</answer>", "no \\boxed{} in the answer; what stands in another place (tag) is not read: "
+                "ask for the box in the prompt"),
+        "answers stand elsewhere", "ask for the box in the prompt",
+    ),
+    "objects around the reference": (
+        in_form('{"answer": %s}', "not the reference's value, 40: the answer's is {'answer': 40}, an object that holds "
+                'it: write the reference as {"answer": 40}'),
+        "answers stand elsewhere", 'write the reference as {"answer": 40}',
+    ),
+    "references there, of another form": (
+        run_of(lambda t, s: row(t, s, None, said(t, s), cause="reference")), "no reference", "what is said there",
+    ),
+    "some references missing": (
+        run_of(lambda t, s: plain(t, s) if t == 0 else
+               row(t, s, None, said(t, s), metadata={"answer": ""}, cause="reference")),
+        "no reference", "what is said there",
+    ),
     "accents lost": (
         run_of(lambda t, s: row(t, s, 0.0, f"<answer>Malmo {NAMES[t]}</answer> {s}",
                                 metadata={"answer": f"Malmö {NAMES[t]}"}, reason="exact: no")),

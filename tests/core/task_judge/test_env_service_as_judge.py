@@ -199,7 +199,11 @@ def test_a_handle_that_knows_its_instance_needs_no_id() -> None:
 @pytest.mark.parametrize(
     ("gym_env", "uuid", "message"),
     [
-        (None, INSTANCE, "gym_env is None"),
+        (
+            None,
+            INSTANCE,
+            "gym_env is None. This judge asks the environment that ran the episode; rows of a file are for",
+        ),
         (NoEvaluate(), INSTANCE, "must have evaluate\\(\\), got 'NoEvaluate'"),
         (Unplayable(), INSTANCE, "must take \\(\\) or \\(instance_id, params=...\\)"),
         (HandleWithArguments(1.0), "", "set workflow_task.task_env_uuid"),

@@ -47,6 +47,20 @@ def test_fields_by_hand(kwargs: dict[str, Any], text: str, reward: float, succes
 
 
 @pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"answer": 4}', ', an object that holds it: write the reference as {"answer": 4}'),
+        ('{"answer": 5}', "the answer's is {'answer': 5}"),
+        ('{"answer": 4, "or": 5}', "the answer's is {'answer': 4, 'or': 5}"),
+        ("5", "the answer's is 5"),
+    ],
+)
+def test_an_object_around_the_reference_is_told_how_the_reference_is_written(text: str, told: str) -> None:
+    judgement = ask(built("json_answer"), text, 4)
+    assert (judgement.reward, judgement.reason.endswith(told)) == (0.0, True), judgement.reason
+
+
+@pytest.mark.parametrize(
     ("reference", "text", "reward"),
     [
         ({"n": 1}, '{"n": true}', 0.0),

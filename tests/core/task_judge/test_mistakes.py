@@ -160,7 +160,9 @@ def test_a_setting_in_the_wrong_place_is_refused_with_the_right_one(config: dict
 def test_a_key_of_another_judges_section_is_no_way_out() -> None:
     with pytest.raises(ConfigError) as caught:
         load_judge(section("countdown", judge_kwargs={"answer_in": ["tag"]}))
-    assert str(caught.value).endswith("CountdownAnswerAsJudge reads no judge_kwargs, got ['tag']")
+    assert str(caught.value).endswith(
+        "CountdownAnswerAsJudge reads no judge_kwargs, got ['tag']: leave judge_kwargs out"
+    )
 
 
 @pytest.mark.parametrize(
@@ -433,6 +435,13 @@ LOOSE: Any = agentscope_tuner
         (lambda: LOOSE.Task("1+1?"), "write Task(main_query='1+1?', metadata={'answer': '2'})"),
         (lambda: LOOSE.WorkflowTask(TASK.task), "write WorkflowTask(task="),
         (lambda: LOOSE.WorkflowOutput("2"), "write WorkflowOutput(metadata={'final_answer': '2'})"),
+        (
+            lambda: LOOSE.Task(metadata="2"),
+            "a Task's metadata is a dict, got '2': write Task(metadata={'answer': '2'})",
+        ),
+        (lambda: LOOSE.Task(main_query="q", metadata=None), "got None: write Task(metadata={'answer': '2'})"),
+        (lambda: LOOSE.WorkflowOutput(metadata="2"), "write WorkflowOutput(metadata={'final_answer': '2'})"),
+        (lambda: LOOSE.WorkflowTask(task="1+1?"), "a WorkflowTask's task is a dict, got '1+1?': write WorkflowTask("),
         (lambda: LOOSE.load_judge(path="judge.yaml"), "'path': write load_judge('judge.yaml')"),
         (lambda: LOOSE.load_judge(), "write load_judge('judge.yaml')"),
         (lambda: _math().judge(TASK), "'workflow_output': write judge(WorkflowTask(task=Task("),
@@ -448,6 +457,19 @@ def test_a_call_with_wrong_arguments_says_how_it_is_written(call: Any, words: st
     with pytest.raises(TypeError) as refused:
         call()
     assert words in str(refused.value)
+
+
+@pytest.mark.parametrize("protocol", SHORT_NAMES.values())
+def test_no_judge_of_ours_shares_a_container_that_check_would_note(protocol: str) -> None:
+    held = [each for kind in resolve_protocol(protocol).__mro__ for each in vars(kind).items() if not each[1]]
+    shared = [name for name, value in held if isinstance(value, list | dict | set) and not name.startswith("__")]
+    assert shared == []
+
+
+def test_mappings_of_any_kind_are_metadata() -> None:
+    held = load_config({"answer": "2"})
+    assert LOOSE.Task(metadata=held).metadata["answer"] == LOOSE.Task(metadata={"answer": "2"}).metadata["answer"]
+    assert LOOSE.WorkflowTask(task={"metadata": {"answer": "2"}}).task == Task(metadata={"answer": "2"})
 
 
 def test_what_a_function_itself_raises_is_left_as_it_is() -> None:
