@@ -40,7 +40,7 @@ BENCHES: Mapping[str, str] = {
     "bench-llm": "LLM grading under faults, beside a bare client, from the cache",
     "bench-combined": "a combined judge of three cheap parts, beside the three alone",
     "bench-insight": "agree and compare on 100,000 rows",
-    "bench-audit": "`astuner audit` beside three peers, on 112 judges, most with a known hole",
+    "bench-audit": "`astuner audit` beside three peers, on 184 judges, most with a known hole",
     "bench-watch": "what log_dir adds to a judge, and the watch over a million rows",
     "bench-rules": "eight rules, beside a reference that compiles nothing ahead",
     "bench-view": "the page of `astuner view` on 100,000 rows",
