@@ -45,6 +45,7 @@ _ELSEWHERE = {
         key: f"a judge model's settings stand in the judge's section, such as astuner.task_judge.llm.{key}"
         for key in ("model_name", "base_url", "api_key", "prompt")
     },
+    **{key: f"it is the judge model's: write client: {{{key}: …}}" for key in ("temperature", "max_tokens")},
 }
 
 
