@@ -148,6 +148,7 @@ def _part(loc: tuple[int | str, ...], value: object) -> dict[str, Any]:
 #: By key: an example of its mapping.
 _MAPPINGS = {
     "": ", such as judge: math",
+    "math": ", such as math: {answer_in: [boxed, hash]}",
     "reads": ", such as reads: {answer: COLUMN}",
     "rules.0": ", such as {id: filled, kind: non_empty}",
     "llm": ", such as llm: {model_name: MODEL, base_url: URL}",

@@ -345,7 +345,7 @@ def _refused(seen: Seen) -> RewardTrouble | None:
         f"{len(alike)} of {len(unpaid)} answers are the reference but for capitals, markers, signs, spaces, units or "
         "the way of writing it"
     )
-    remedy = "cut off what is no part of it (skip_special_tokens), or let the judge pass over it"
+    remedy = "cut off what is no part of it (skip_special_tokens), ask for it alone, or let the judge pass over it"
     if _NO_ANSWER.search(row.reason):
         remedy = "ask in the prompt for the form in which the judge looks for answers, such as \\boxed{}"
     remedy = f"beside the reference {written_reference(row)!r:.60} stands {row.answer!r:.60}: {remedy}"

@@ -56,6 +56,7 @@ def said(command: str) -> str:
         (section("judge: ./judges/my_judge.py:J"), "did you mean 'judges.my_judge->J'?"),
         (section('judge: math\nname: "${NAME_OF_IT}"'), "an environment variable is read by ${oc.env:NAME_OF_IT}"),
         (section('judge: llm\nllm: {model_name: m, base_url: "http://a/v1", api_key: "a\\nb"}'), "copy it anew"),
+        (section("judge: math\nmath: boxed"), "on_undecided, such as math: {answer_in: [boxed, hash]}, got 'boxed'"),
         (
             section("judge: [math]"),
             'names one judge; for several write judge: combined, parts: {"math": {"judge": "math"}}',
