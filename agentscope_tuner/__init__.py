@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 keep_old_paths()
-name_what_is_absent(__name__, __all__)
+name_what_is_absent(__name__)
 
 # Loaded on first use: the sandbox's workers import a verifier and nothing else, so they start faster
 _NAMES = {

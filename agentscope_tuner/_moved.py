@@ -43,26 +43,29 @@ class _Absent(MetaPathFinder):
     for one where the package has no X.
     """
 
-    def __init__(self, package: str, public: Sequence[str]) -> None:
-        self._package, self._public = package, public
+    def __init__(self, package: str) -> None:
+        self._package = package
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
         package, _, name = fullname.rpartition(".")
-        if package == self._package and not name.startswith("__"):
+        if f"{package}.".startswith(f"{self._package}.") and not name.startswith("__"):
+            public = getattr(sys.modules.get(package), "__all__", ())
             # With its `name` set, the import system would put its own words in place of these
-            raise ModuleNotFoundError(f"{package} has no {name!r}: {self._way_out(name)}")
+            raise ModuleNotFoundError(f"{package} has no {name!r}: {self._way_out(name, public, path or ())}")
 
-    def _way_out(self, name: str) -> str:
+    def _way_out(self, name: str, public: Sequence[str], path: Sequence[str]) -> str:
         # Imported late: every worker process loads this module
         from difflib import get_close_matches
+        from pkgutil import iter_modules
 
-        plain = {public.lower(): public for public in self._public}
+        modules = [module.name for module in iter_modules(path) if not module.name.startswith("_")]
+        plain = {known.lower(): known for known in (*public, *modules)}
         if near := get_close_matches(name.lower(), plain, n=1, cutoff=0.8):
             return f"did you mean {plain[near[0]]!r}?"
         judges = import_module(f"{self._package}.task_judge.contract.loading")
         if judge := judges.near_judge(name):
             return f"a judge is loaded by its name, load_judge({{'astuner': {{'task_judge': {{'judge': {judge!r}}}}}}})"
-        return f"its public names are {', '.join(self._public)}"
+        return f"its public names are {', '.join(public)}" if public else f"its modules are {', '.join(modules)}"
 
 
 def _new_path(name: str) -> str:
@@ -78,9 +81,9 @@ def keep_old_paths() -> None:
     sys.meta_path.insert(0, _Moved())
 
 
-def name_what_is_absent(package: str, public: Sequence[str]) -> None:
-    """Let the import of a name that `package` lacks say which of its `public` names, or which judge, is meant."""
-    sys.meta_path.append(_Absent(package, public))
+def name_what_is_absent(package: str) -> None:
+    """Let the import of a name that `package` or a package in it lacks say which public name, or judge, is meant."""
+    sys.meta_path.append(_Absent(package))
 
 
 def on_first_use(package: str, homes: Mapping[str, str], public: Sequence[str] = ()) -> Callable[[str], Any]:

@@ -24,10 +24,6 @@ def _as_text(value: object) -> object:
 Identifier = Annotated[str, BeforeValidator(_as_text)]
 
 
-# What a field for a mapping takes; `dict` first, which is told at once
-_MAPPINGS = (dict, Mapping, BaseModel)
-
-
 class Boundary(BaseModel):
     """The base of what crosses between trainer, workflow and judge."""
 
@@ -39,7 +35,7 @@ class Boundary(BaseModel):
     def __new__(cls, *given: object, **fields: Any) -> Self:
         """Refuses values without a name and those that are no mappings, of which pydantic shows no form to write."""
         mappings = (name for name in fields if isinstance(cls.example.get(name), dict))
-        bad = [name for name in mappings if not isinstance(fields[name], _MAPPINGS)]
+        bad = [name for name in mappings if not isinstance(fields[name], (dict, Mapping, BaseModel))]
         if given or bad:
             written = ", ".join(f"{name}={value!r}" for name, value in cls.example.items() if name in bad or not bad)
             told = f"'s {bad[0]} is a dict, got {fields[bad[0]]!r:.80}" if bad else " takes its fields by their names"

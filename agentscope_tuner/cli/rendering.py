@@ -133,10 +133,6 @@ _OUTCOME_STYLES = {
 }
 
 
-# Where an answer stands in an output, the first one found
-_SIGNS: dict[str, Place] = {"\\boxed": "boxed", "\\fbox": "boxed", "####": "hash", "<answer>": "tag"}
-
-
 def verdict_on(text: str, reference_text: str, question: str | None, sandbox: Sandbox) -> tuple[MathVerdict, str]:
     """The verdict that a reward is made of, and the answer's text, for an output with a box, with GSM8K's #### or with
     `<answer>` tags, or an answer without any.
@@ -144,7 +140,8 @@ def verdict_on(text: str, reference_text: str, question: str | None, sandbox: Sa
     Raises:
         JudgeError: the reference is unusable, or the sandbox failed.
     """
-    place = next((place for sign, place in _SIGNS.items() if sign in text), None)
+    signs: dict[str, Place] = {"\\boxed": "boxed", "\\fbox": "boxed", "####": "hash", "<answer>": "tag"}
+    place = next((place for sign, place in signs.items() if sign in text), None)
     found = find_answer(text, [place], by_value=True) if place else PlacedAnswer(text, "the answer", text)
     if found.text is None:
         return MathVerdict("different", "place", found.where), ""

@@ -227,6 +227,9 @@ class TaskJudgeConfig(StrictSection):
             # every rule is commented out
             data = {**data, "rules": []}
         name = data.get("judge")
+        if isinstance(name, list):
+            several = json.dumps({str(each): {"judge": each} for each in name})
+            raise ValueError(f"judge: names one judge; for several write judge: combined, parts: {several}")
         if not isinstance(name, str):
             return data
         if name == "combined" and not data.get("parts") and (parts := _as_parts(data)):

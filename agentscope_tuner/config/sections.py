@@ -45,6 +45,7 @@ _ELSEWHERE = {
         key: f"a judge model's settings stand in the judge's section, such as astuner.task_judge.llm.{key}"
         for key in ("model_name", "base_url", "api_key", "prompt")
     },
+    **{key: f"it is the judge model's: write client: {{{key}: …}}" for key in ("temperature", "max_tokens")},
 }
 
 
@@ -147,6 +148,7 @@ def _part(loc: tuple[int | str, ...], value: object) -> dict[str, Any]:
 #: By key: an example of its mapping.
 _MAPPINGS = {
     "": ", such as judge: math",
+    "math": ", such as math: {answer_in: [boxed, hash]}",
     "reads": ", such as reads: {answer: COLUMN}",
     "rules.0": ", such as {id: filled, kind: non_empty}",
     "llm": ", such as llm: {model_name: MODEL, base_url: URL}",

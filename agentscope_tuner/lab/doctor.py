@@ -301,6 +301,7 @@ def _elsewhere(seen: Seen) -> RewardTrouble | None:
         return None
     message = f"the judge finds no answer ({silent[0].reason!r:.100}), and none stands in a usual place"
     remedy = "tell the policy in its prompt how to give its answer"
+    remedy += ", or set code.answer_in: whole for bare programs" if "fenced" in silent[0].reason else ""
     return _cause("no answer found", silent, len(seen.judged), message, remedy)
 
 
@@ -344,12 +345,10 @@ def _refused(seen: Seen) -> RewardTrouble | None:
         f"{len(alike)} of {len(unpaid)} answers are the reference but for capitals, markers, signs, spaces, units or "
         "the way of writing it"
     )
-    remedy = (
-        f"beside the reference {written_reference(row)!r:.60} stands {row.answer!r:.60}: cut off what is no part of it "
-        "(skip_special_tokens), or let the judge pass over it"
-    )
+    remedy = "cut off what is no part of it (skip_special_tokens), ask for it alone, or let the judge pass over it"
     if _NO_ANSWER.search(row.reason):
-        remedy += ", or ask in the prompt for the form in which the judge looks for answers, such as \\boxed{}"
+        remedy = "ask in the prompt for the form in which the judge looks for answers, such as \\boxed{}"
+    remedy = f"beside the reference {written_reference(row)!r:.60} stands {row.answer!r:.60}: {remedy}"
     return _cause("right answers refused", alike, len(unpaid), message, remedy)
 
 

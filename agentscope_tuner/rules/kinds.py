@@ -205,6 +205,9 @@ def _quote_hint(value: Any) -> str:
 def pattern_problem(value: Any) -> str | None:
     if (problem := text_problem(value)) is not None:
         return problem
+    # `\b` is a word's edge in a pattern, and one character in YAML's double quotes
+    if re.search(r"[\b\f]|(?<!\\)(?:\\\\)*\\boxed", value):
+        return f"{value!r} does not find what it shows: write two backslashes in single quotes, '\\\\boxed'"
     # Most configurations have no pattern and start faster without this import
     import regex
 

@@ -378,10 +378,10 @@ def _right(value: object, letters: str, options: Mapping[str, str]) -> str:
         elif len(named) == 1:
             found += named[0]
         else:
-            counts = "; for the number of an option, set count_from" if _number(item) is not None else ""
+            counts = ", or set judge_kwargs: {count_from: 0}, or 1" if _number(item) is not None else ""
             raise reference_error(
-                f"the reference answer {item!r:.100} is none of {letters!r}{counts}: this judge is for letters of "
-                "choices; `math` is for numbers and formulas, `text_match` for words"
+                f"the reference answer {item!r:.100} is none of {letters!r}: write the right option's letter{counts}; "
+                "`math` is for numbers and formulas, `text_match` for words"
             )
     if not found:
         raise reference_error("the reference answer is an empty list")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from agentscope_tuner.env_service import AsyncEnvServiceClient
 
 _SECTION = "astuner.task_reader.env_service"
+_NO_EPISODE = "This judge asks the environment that ran the episode; rows of a file are for others, as `judge: math`"
 _URL_KEY = f"{_SECTION}.env_url"
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -155,9 +156,6 @@ def _configured_service(config: Any) -> AsyncEnvServiceClient | None:
         ca_file=section.get("ca_file"),
     )
     return AsyncEnvServiceClient(urls, options)
-
-
-_NO_EPISODE = "This judge asks the environment that ran the episode; rows of a file are for others, as `judge: math`"
 
 
 def _bound_evaluate(gym_env: object, instance_id: str, told: Mapping[str, dict[str, Any]]) -> Callable[[], Any]:

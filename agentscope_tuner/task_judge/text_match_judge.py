@@ -57,6 +57,10 @@ def best_match(answer: str, references: Iterable[str]) -> TextMatch:
     return TextMatch(exact, best)
 
 
+# What a table holds of a column of lists
+_LISTED = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")\s*[,\]]""")
+
+
 def normalised(text: str) -> list[str]:
     """The words of `text` in the form that SQuAD's evaluation compares (arXiv 1606.05250, section 6.1).
 
@@ -134,6 +138,9 @@ class TextMatchJudge(TextJudge[TextMatchConfig]):
                     f"the reference answer must be text, or a list of texts, got {item!r:.100}: a missing cell of a "
                     "data set becomes None or NaN, drop such rows; write a number as the text that is expected"
                 )
+            if _LISTED.match(item):
+                told = "a list as text: write JSON lines, where `answer` is a list, or the answer alone"
+                raise reference_error(f"the reference answer {item!r:.100} is {told}")
             found.append(item)
         if not found:
             raise reference_error("the reference answer is an empty list")
@@ -142,4 +149,5 @@ class TextMatchJudge(TextJudge[TextMatchConfig]):
     def reference_problem(self, task: Task, error: JudgeError) -> str:
         """See TextJudge: `wrong type` where it is no text."""
         value = task.metadata.get("answer")
-        return "missing" if value is None or isinstance(value, str) or as_list(value) == [] else "wrong type"
+        blank = isinstance(value, str) and not _LISTED.match(value)
+        return "missing" if value is None or blank or as_list(value) == [] else "wrong type"

@@ -250,7 +250,6 @@ def _prompt(pair: Pair) -> Hashable:
 
 Rewards = list[float | None]
 _CALL = "it as TRL does, by names: f(prompts=[…], completions=[…], answer=[…])"
-# Two lists without names are no completions and answers
 _COLUMNS = f" (prompts and completions are the first two arguments): write {_CALL}"
 
 

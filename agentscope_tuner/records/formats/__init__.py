@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, TypeVar
@@ -38,8 +37,6 @@ _NO_REWARDS = ("step", "advantage", "index", "idx", "id")
 # Told by a pair of texts alone, which other data sets have, too; and columns of such rows that mean another thing there
 _PAIRS = ("trl", "openrlhf")
 _NOT_OF_PAIRS = frozenset({"instruction", "label"})
-
-_PLACE_IN_LINE = re.compile(r" line 1 (column \d+) \(char \d+\)")
 
 
 def dumped_judgement(name: str, row: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -228,7 +225,7 @@ class Conversion:
             row = json.loads(line.raw)
         except (ValueError, RecursionError) as exc:
             # the row is one line, and its place in the file stands before
-            said = _PLACE_IN_LINE.sub(r" \1", str(exc))
+            said = f"{exc.msg}: column {exc.colno}" if isinstance(exc, json.JSONDecodeError) else str(exc)
             return line._replace(problem=unread(f"the row is no JSON: {said}", line.raw))
         if not isinstance(row, dict):
             return line._replace(problem=f"a row must be an object, got {type(row).__name__}")

@@ -268,6 +268,9 @@ def value_of(row: Mapping[str, Any], role: str, column: ReadColumn) -> Any:
             told += f", or remove `reads: {{{role}: …}}` to read {role!r}"
         else:
             told += "; if none fits, `astuner init auto` finds the judge for such rows"
+        head, *_ = re.findall(r"[^\s.\[\]{}'\"$/]+", column.names[0]) or [""]
+        if paths := list(leaves({head: row.get(head)})):
+            told = f"the row has no {named}, but {', '.join(map(repr, paths[:_KEYS_SHOWN]))}: write the path so"
         if empty is not None:
             told = f"the row's {empty!r} is empty, {row[empty]!r}: fill its cell, or drop the row"
         raise reference_error(f"{WHERE}.{role}: {told}")

@@ -43,6 +43,10 @@ _ONE = (
     f"{{}}(WorkflowTask(task=Task(task_id='1', metadata={{{{'answer': REFERENCE}}}})), {_OUTPUT}), "
     "all imported from agentscope_tuner"
 )
+_CALLS = (
+    "write .compute_reward(task, output) for a reward, .judge(task, output) for a Judgement; a trainer's reward "
+    "function comes from agentscope_tuner.adapters, and `astuner judge` reads files"
+)
 _SEVERAL = _ONE.replace(_OUTPUT, f"[{_OUTPUT}, …]")
 # Reasons may quote an answer or an exception of any length, but logs and rollout files need one line
 _MOST_CHARS = 2000
@@ -159,12 +163,13 @@ class TaskJudge:
         """`compute_reward` for an advantage group: outputs of one task, one reward each, in order."""
         return [self.reward_of(outcome) for outcome in self.group_outcomes(workflow_task, workflow_outputs)]
 
+    def __getattr__(self, name: str) -> NoReturn:
+        # Asked only about names that a loaded judge lacks
+        raise AttributeError(f"a loaded judge has no {name!r}: {_CALLS}")
+
     def __call__(self, *given: object, **named: object) -> NoReturn:
         """Refuses `judge(task, output)`, and the place of a trainer's reward function, with the way out."""
-        raise TypeError(
-            "a judge is not called itself: write .compute_reward(task, output) for a reward, .judge(task, output) for "
-            "a Judgement; a trainer's reward function comes from agentscope_tuner.adapters"
-        )
+        raise TypeError(f"a judge is not called itself: {_CALLS}")
 
     @called_so(_ONE.format("judge"))
     def judge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:

@@ -56,7 +56,15 @@ def said(command: str) -> str:
         (section("judge: ./judges/my_judge.py:J"), "did you mean 'judges.my_judge->J'?"),
         (section('judge: math\nname: "${NAME_OF_IT}"'), "an environment variable is read by ${oc.env:NAME_OF_IT}"),
         (section('judge: llm\nllm: {model_name: m, base_url: "http://a/v1", api_key: "a\\nb"}'), "copy it anew"),
-        (section("judge: [math]"), "judge: input should be a valid string, got ['math']"),
+        (section("judge: math\nmath: boxed"), "on_undecided, such as math: {answer_in: [boxed, hash]}, got 'boxed'"),
+        (
+            section("judge: [math]"),
+            'names one judge; for several write judge: combined, parts: {"math": {"judge": "math"}}',
+        ),
+        (
+            section("judge: llm\nllm: {model_name: m, base_url: 'http://a/v1', temperature: 0}"),
+            "it is the judge model's: write client: {temperature: …}",
+        ),
         (section("juge: math"), "juge: unknown key; did you mean 'judge'?"),
         (section("rules: []"), "judge is missing: name a judge, choice, code, countdown"),
         (
@@ -666,6 +674,29 @@ def test_an_empty_container_of_a_judges_class_is_noted_as_shared(folder: Path, h
     (folder / "judge.yaml").write_text(section(f"judge: shared{len(held)}{noted:d}->Counts"), encoding="utf-8")
     done = CliRunner().invoke(app, ["check", "--conf", "judge.yaml"], env={"COLUMNS": "300"})
     assert (done.exit_code, "note: Counts.seen is an empty" in done.output) == (0, noted)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "refused"),
+    [
+        (r'"\boxed"', True),
+        (r'"\\boxed"', True),
+        (r"'\boxed\{'", True),
+        (r'"\frac"', True),
+        (r"'\\boxed'", False),
+        (r'"\\\\boxed"', False),
+        (r"'\bthe\b'", False),
+        (r"'\d+'", False),
+    ],
+)
+def test_a_pattern_that_does_not_find_a_box_is_refused(folder: Path, pattern: str, refused: bool) -> None:
+    rule = f"{{id: box, kind: regex_match, pattern: {pattern}, target: output, action: mark_bad}}"
+    (folder / "judge.yaml").write_text(section(f"judge: math\nrules: [{rule}]"), encoding="utf-8")
+    done = CliRunner().invoke(app, ["check", "--conf", "judge.yaml"], env={"COLUMNS": "300"})
+    assert (done.exit_code, "does not find what it shows: write two backslashes" in done.output) == (
+        2 * refused,
+        refused,
+    )
 
 
 @pytest.mark.parametrize(("response", "noted"), [({}, True), ({"response": "\\boxed{42}"}, False)])

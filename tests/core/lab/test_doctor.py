@@ -382,7 +382,10 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
     "the answer alone, without a box": (
         run_of(lambda t, s: row(t, s, 0.0, str(40 + t), reason=r"no \boxed{} in the answer")),
         "right answers refused",
-        "or ask in the prompt for the form in which the judge looks for answers",
+        ": ask in the prompt for the form in which the judge looks for answers",
+    ),
+    "a program without a fence": (
+        in_form("print(%s)", "no fenced block with a program in python"), "no answer found", "code.answer_in: whole",
     ),
     "references with every backslash twice": (
         run_of(lambda t, s: row(t, s, 0.0, f"{s}: \\boxed{{\\sqrt{{{t + 2}}}}}",

@@ -342,7 +342,7 @@ def test_a_number_is_the_options_place_where_the_first_number_is_told(first: int
     ("first", "answer", "words"),
     [
         (None, 2, "write count_from: 0 or count_from: 1"),
-        (None, "2", "for the number of an option, set count_from"),
+        (None, "2", "write the right option's letter, or set judge_kwargs: {count_from: 0}, or 1"),
         (0, 4, "none of 4 options counted from 0"),
         (1, 0, "none of 4 options counted from 1"),
         (1, -1, "none of 4 options counted from 1"),

@@ -137,6 +137,8 @@ def test_a_named_column_is_taken_from_as_its_form_says(answer: Any, columns: dic
     [
         ("gold", "the row has no 'gold', only 'solution': name one of these; if none fits, `astuner init auto` finds"),
         ({"from": "solution", "take": "hash"}, "solution holds nothing to take by 'hash', it is 'a tale'"),
+        ("$.solution", "the row has no '$.solution', but 'solution': write the path so"),
+        ("solution[0]", "the row has no 'solution[0]', but 'solution': write the path so"),
         ({"from": "solution", "take": "last_box"}, "last_box"),
         ({"from": "solution", "take": "number"}, "number"),
         ({"from": "solution", "take": "json.a"}, "json.a"),

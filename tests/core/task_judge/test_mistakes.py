@@ -459,6 +459,34 @@ def test_a_call_with_wrong_arguments_says_how_it_is_written(call: Any, words: st
     assert words in str(refused.value)
 
 
+@pytest.mark.parametrize("name", ["score", "evaluate", "judge_rows", "reward"])
+def test_a_method_that_no_judge_has_names_those_there_are(name: str) -> None:
+    with pytest.raises(
+        AttributeError, match=rf"a loaded judge has no '{name}': write \.compute_reward\(task, output\)"
+    ):
+        getattr(_math(), name)
+    assert not hasattr(_math(), name)
+
+
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        ("adapters.openrhlf", "agentscope_tuner.adapters has no 'openrhlf': did you mean 'openrlhf'?"),
+        ("adapters.trl_reward", "agentscope_tuner.adapters has no 'trl_reward': its modules are agentjet, agentscope"),
+        (
+            "adapters.trl.RewardFunction",
+            "agentscope_tuner.adapters.trl has no 'RewardFunction': did you mean 'RewardFunc'?",
+        ),
+        ("adapter", "agentscope_tuner has no 'adapter': did you mean 'adapters'?"),
+        ("Loadjudge", "agentscope_tuner has no 'Loadjudge': did you mean 'load_judge'?"),
+    ],
+)
+def test_a_module_that_is_not_there_is_told_with_those_there_are(module: str, words: str) -> None:
+    with pytest.raises(ModuleNotFoundError) as refused:
+        import_module(f"agentscope_tuner.{module}")
+    assert str(refused.value).startswith(words)
+
+
 @pytest.mark.parametrize("protocol", SHORT_NAMES.values())
 def test_no_judge_of_ours_shares_a_container_that_check_would_note(protocol: str) -> None:
     held = [each for kind in resolve_protocol(protocol).__mro__ for each in vars(kind).items() if not each[1]]

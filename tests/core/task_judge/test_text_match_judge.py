@@ -176,3 +176,19 @@ def test_a_hostile_megabyte_is_compared_in_time(text: str) -> None:
 def test_impossible_settings_are_refused_at_load(kwargs: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="judge_kwargs"):
         built("text_match", **kwargs)
+
+
+@pytest.mark.parametrize("reference", ["['Paris', 'paris']", '["Paris"]', ["['Paris']"]])
+def test_a_list_as_text_is_no_reference(reference: Any) -> None:
+    failed = ask(built("text_match"), "Paris", reference)
+    assert (failed.status, failed.cause) == ("failed", "reference")
+    assert "is a list as text: write JSON lines, where `answer` is a list" in str(failed.error)
+    told = built("text_match").inner.check_task(Task(metadata={"answer": reference}))
+    assert str(told).startswith("wrong type: the reference answer ")
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"), [(["Paris", "paris"], "Paris"), ("[1]", "[1]"), ("['tis", "['tis"), ("[sic]", "[sic]")]
+)
+def test_lists_and_texts_in_brackets_are_references(reference: Any, said: str) -> None:
+    assert ask(built("text_match"), said, reference).reward == 1.0
