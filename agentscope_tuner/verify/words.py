@@ -476,7 +476,8 @@ def strange_lead(text: str, before: str, lead: str, asked: Asked, is_value: bool
     if not _words(lead):
         above = _above(before)
         is_wrong = is_value and not any(map(str.isdigit, above)) and CALLS_WRONG.search(above) is not None
-        return above.strip() if is_wrong else ""
+        # `Hmm, that is wrong.` behind a box is about that one
+        return above.strip() if is_wrong and not ("\\boxed" in before and _LOOKS_BACK.fullmatch(above)) else ""
     clause = _clause(lead)
     if _is_confirmed(lead):
         return ""
@@ -495,6 +496,14 @@ def strange_lead(text: str, before: str, lead: str, asked: Asked, is_value: bool
         "" if states else _turn(words, asked, is_value) or (_said_of_sought(clause, words, asked) if is_value else "")
     )
     return "" if lead.rstrip(" $*\\,(").removesuffix(" or").rstrip(" $*\\").endswith(text) else turn
+
+
+# A sentence about what stands before it, ended: `Hmm, that is wrong.`
+_LOOKS_BACK = re.compile(
+    r"\W*(?:(?:h+m+|wait|oh|no|but|oops|sorry|actually)\W+)*(?:that|this|it|my (?:first|earlier|previous))\b"
+    r"[^:：,，;]*[.!]\s*",
+    re.IGNORECASE,
+)
 
 
 # Words of the two ends of an order, in which a question asks for one
