@@ -121,7 +121,7 @@ def _places_of_objects(text: str) -> Iterator[tuple[int, int, object]]:
     """Where each JSON object in `text` begins and ends, and the object; a last None where not all was searched. What
     parses costs its length once, what does not in all so many times the text's that each of its braces is tried once.
     """
-    position, left = 0, _A_TRY * len(text) // 4
+    position, left, end, is_open = 0, _A_TRY * len(text) // 4, len(text.rstrip()), False
     while brace := _OBJECT_OPEN.search(text, position):
         start, position = brace.start(), brace.start() + 1
         try:
@@ -129,11 +129,15 @@ def _places_of_objects(text: str) -> Iterator[tuple[int, int, object]]:
             yield start, position, value
         except json.JSONDecodeError as exc:
             left -= exc.pos - start + _A_TRY
+            # the next turn may close it
+            is_open = is_open or exc.pos >= end or exc.msg.startswith("Unterminated")
         except (ValueError, RecursionError):  # too many digits, or too deep
             left -= sys.getrecursionlimit() + _A_TRY
         if left < 0:
-            yield len(text), len(text), None
-            return
+            is_open = True
+            break
+    if is_open:
+        yield len(text), len(text), None
 
 
 def _quoted(match: re.Match[str]) -> str:

@@ -597,6 +597,11 @@ def test_a_score_in_the_same_record_or_in_another_look_is_a_quotation(text: str,
     assert is_copy or hidden == shown
 
 
+def test_a_verdict_that_goes_on_in_the_next_turn_is_a_quotation() -> None:
+    with pytest.raises(Quotation):
+        final_json(Reply('{"score": 10}'), ["It", "rains.", '{"score":', "10}"])
+
+
 def test_yes_and_no_as_numbers_are_a_quotation() -> None:
     text = '{"checks": [{"nr": 1, "citation": "It rains.", "missing": 0, "fulfilled": 1}]}'
     verdict = {"verdicts": [{"number": 1, "quote": "It rains.", "absent": False, "met": True}]}
