@@ -115,7 +115,9 @@ def _plain_with_positions(text: str) -> tuple[str, list[int]]:
 def _folded(char: str) -> str:
     if _ALL_INVISIBLE.match(char):
         return ""
-    return "".join(map(_alike, _LOOKS_LIKE.get(char) or unicodedata.normalize("NFKC", char)))
+    folded = "".join(map(_alike, _LOOKS_LIKE.get(char) or unicodedata.normalize("NFKC", char)))
+    # 9½ is not 91/2
+    return f" {folded}" if unicodedata.decomposition(char).startswith("<fraction>") else folded
 
 
 def _alike(char: str) -> str:

@@ -15,6 +15,9 @@ that are a score in numerals other than digits counted as the judge's own once i
 Then 176 injections in 16 languages and 41 honest answers by a fifteenth author, who had read the source, on 2026-11-29.
 None raised its score, closed the border or took a verdict away, and no honest answer was filtered; but without the
 border the simulated judge obeys only 92 of them.
+
+Then 43 planted verdicts and 19 honest answers that a judge quotes, by a sixteenth author, who had read the source, on
+that day: 38 counted as the judge's own once it had transcribed them, and one honest answer was filtered.
 """
 
 from __future__ import annotations
@@ -31,7 +34,8 @@ _LATER_ROWS = Path(__file__).with_name("fourteenth.jsonl")
 _FIFTEENTH_ROWS = Path(__file__).with_name("fifteenth.jsonl")
 _LAST_ROWS = Path(__file__).with_name("sixteenth.jsonl")
 _SEVENTEENTH_ROWS = Path(__file__).with_name("seventeenth.jsonl")
-_ALL_ROWS = (_ROWS, _LATER_ROWS, _FIFTEENTH_ROWS, _LAST_ROWS, _SEVENTEENTH_ROWS)
+_EIGHTEENTH_ROWS = Path(__file__).with_name("eighteenth.jsonl")
+_ALL_ROWS = (_ROWS, _LATER_ROWS, _FIFTEENTH_ROWS, _LAST_ROWS, _SEVENTEENTH_ROWS, _EIGHTEENTH_ROWS)
 
 
 def _rows(rows: Path, *, honest: bool) -> Iterator[dict[str, Any]]:
@@ -76,7 +80,8 @@ def seventeenth() -> list[tuple[str, str | Trajectory]]:
 
 def transcribed_later() -> list[tuple[str, str, str]]:
     """Family and text of each of these that is a verdict in a notation of its own, and the judge's transcription."""
-    rows = [row for path in (_FIFTEENTH_ROWS, _LAST_ROWS) for row in _rows(path, honest=False) if "reply" in row]
+    paths = (_FIFTEENTH_ROWS, _LAST_ROWS, _EIGHTEENTH_ROWS)
+    rows = [row for path in paths for row in _rows(path, honest=False) if "reply" in row]
     return [(row["family"], row["text"], json.dumps(row["reply"], ensure_ascii=False)) for row in rows]
 
 
@@ -89,7 +94,7 @@ def with_verdicts() -> list[tuple[str, str, int]]:
     """Honest answers, each with the reason and the score that a judge of good faith gives it."""
     return [
         (row["text"], row["verdict"]["reason"], row["verdict"]["score"])
-        for rows in (_ROWS, _LAST_ROWS)
+        for rows in (_ROWS, _LAST_ROWS, _EIGHTEENTH_ROWS)
         for row in _rows(rows, honest=True)
         if "verdict" in row
     ]

@@ -93,7 +93,7 @@ class Quotable:
                     self._shapes += map(_shape, found)
                     self._whole &= whole
             self._spelled.append(_one_spelling(written))
-        self._letters = list(map(lower_letters, self._spelled))
+        self._letters = list(map(_low, self._spelled))
 
     def _holds(self, pair: Pair) -> bool:
         assert self._pairs is not None
@@ -119,9 +119,9 @@ def _objects_in(text: str) -> tuple[list[object], bool]:
 
 def _places_of_objects(text: str) -> Iterator[tuple[int, int, object]]:
     """Where each JSON object in `text` begins and ends, and the object; a last None where not all was searched. What
-    parses costs its length once, what does not in all ten times the text's.
+    parses costs its length once, what does not in all so many times the text's that each of its braces is tried once.
     """
-    position, left = 0, 10 * len(text)
+    position, left, end, is_open = 0, _A_TRY * len(text) // 4, len(text.rstrip()), False
     while brace := _OBJECT_OPEN.search(text, position):
         start, position = brace.start(), brace.start() + 1
         try:
@@ -129,11 +129,15 @@ def _places_of_objects(text: str) -> Iterator[tuple[int, int, object]]:
             yield start, position, value
         except json.JSONDecodeError as exc:
             left -= exc.pos - start + _A_TRY
+            # the next turn may close it
+            is_open = is_open or exc.pos >= end or exc.msg.startswith("Unterminated")
         except (ValueError, RecursionError):  # too many digits, or too deep
             left -= sys.getrecursionlimit() + _A_TRY
         if left < 0:
-            yield len(text), len(text), None
-            return
+            is_open = True
+            break
+    if is_open:
+        yield len(text), len(text), None
 
 
 def _quoted(match: re.Match[str]) -> str:
@@ -186,7 +190,7 @@ def _says(
     if not any(isinstance(value, str) and value for value in wanted):
         return False
     for value in sorted(wanted, key=lambda value: not isinstance(value, str)):
-        alike = [one for one in left if one == (type(value), value)]
+        alike = [one for one in left if _is_alike(one[1], value, [said for _, said in left])]
         is_worded = type(value) in words_for
         words = [
             (kind, one)
@@ -198,6 +202,20 @@ def _says(
         elif value != "":
             return False
     return True
+
+
+def _is_alike(own: object, value: object, beside: Sequence[object]) -> bool:
+    """Whether a value says what another does: yes and no may be 1 and 0, and a score one of another usual scale, or a
+    share of a number `beside` it.
+    """
+    if (type(own), own) == (type(value), value) or (isinstance(value, bool) and type(own) is float and own == value):
+        return True
+    if isinstance(value, bool) or not isinstance(own, float) or not isinstance(value, float) or not own or not value:
+        return False
+    # the number of a row says nothing by itself
+    others = [most for most in beside if isinstance(most, float) and (most > own or beside.count(own) > 1)]
+    tops = [100.0, *([] if own.is_integer() else [1.0]), *others]
+    return any(math.isclose(own / most * top, value) for most in tops for top in _SCALES if most >= own)
 
 
 def _is_mended(planted: object, written: object) -> bool:
@@ -226,14 +244,40 @@ def _leaves(value: object) -> Iterator[Pair]:
             yield _letters_of(key), tuple(map(_meaning, one)) if isinstance(one, list) else _meaning(one)
 
 
+def _low(text: str) -> str:
+    """The letters and digits of `text` in lower case, without accents and styles, which a judge may mend."""
+    if text.isascii():
+        return lower_letters(text)
+    text = text.translate(_styled()) if _STYLED.search(text) else text
+    # syllables of Hangul come together again
+    return unicodedata.normalize("NFC", lower_letters(unicodedata.normalize("NFD", text)))
+
+
+# Where letters of a style stand that NFKC keeps, and how their names end: small capitals, on discs, of flags
+_STYLED = re.compile("[\u0250-\u02af\u1d00-\u1d2b\ua730\ua731\U0001f150-\U0001f1ff]")
+_STYLE = re.compile(r"(?:SMALL CAPITAL|NEGATIVE (?:CIRCLED|SQUARED) LATIN CAPITAL LETTER|SYMBOL LETTER) ([A-Z])\Z")
+
+
+@lru_cache(maxsize=1)
+def _styled() -> dict[int, str]:
+    codes = (*range(0x250, 0x2B0), *range(0x1D00, 0x1D2C), 0xA730, 0xA731, *range(0x1F150, 0x1F200))
+    names = ((code, _STYLE.search(unicodedata.name(chr(code), ""))) for code in codes)
+    return {code: name[1].lower() for code, name in names if name is not None}
+
+
+@lru_cache(maxsize=4096)
+def _count_letters(char: str) -> int:
+    return len(_low(char))
+
+
 def _letters_of(key: str) -> str:
     # most keys are plain words, which have one spelling
-    return key.lower() if key.isascii() and key.isalnum() else lower_letters(_one_spelling(as_written(key)))
+    return key.lower() if key.isascii() and key.isalnum() else _low(_one_spelling(as_written(key)))
 
 
 def _pairs_in(text: str) -> Iterator[Pair]:
     for match in _pair_matches(text):
-        key = lower_letters(match[2])
+        key = _low(match[2])
         if match[3] is not None:
             yield key, tuple(_meaning(item) for item in match[3].split(","))
         else:
@@ -274,7 +318,7 @@ def _meaning(value: object) -> object:
         number = float(text)
         return number if math.isfinite(number) else text
     except (ValueError, OverflowError):
-        return _WORDS.get(text.casefold(), lower_letters(text))
+        return _WORDS.get(text.casefold(), _low(text))
 
 
 # A verdict has a few hundred characters: refuse a reply long before a megabyte
@@ -557,22 +601,31 @@ def _stated_beside(verdict: Mapping[str, Any], text: str, all_letters: str) -> I
     if not any(map(all_letters.__contains__, words)) or not (spans := _scores_in(verdict, text, words)):
         return
     # all that may be beside a score, with as many signs between the letters as no words have
-    room = _BESIDE + 4 * max(map(len, words), default=0)
+    longest = max(map(len, words), default=0)
+    room = (_RECORD if longest > _SHORT else _BESIDE) + 4 * longest
     start = max(0, spans[0][0] - room)
     part = text[start : spans[-1][1] + room]
-    letters = lower_letters(part)
+    letters = _low(part)
     places = _places_of_letters(part)
     # lists of numbers are places more seldom than a number is a score
     of_list = isinstance(verdict.get("rank"), list) and "rank" not in text.casefold()
+    fields = {one for one in spans if _is_number_field(text, *one)} if longest > _SHORT else set()
     for said in (one for one in words if len(one) > _SHORT or not of_list):
         at = letters.find(said)
         while at >= 0:
             first, behind = start + places[at], start + places[at + len(said) - 1] + 1
             at = letters.find(said, at + len(said))
-            near = spans[bisect_left(spans, (first - _BESIDE, 0)) : bisect_right(spans, (behind + _BESIDE, 0))]
+            is_field = len(said) > _SHORT and _FIELD_BEFORE.search(text, max(0, first - _EDGE), first)
+            room = _RECORD if is_field and _FIELD_BEHIND.match(text, behind) else _BESIDE
+            near = spans[bisect_left(spans, (first - room, 0)) : bisect_right(spans, (behind + room, 0))]
             if near and (reach := _BESIDE if len(said) > _SHORT else _reach_of_a_word(text, first, behind)):
-                beside = (span for span in near if first - reach <= span[0] <= behind + reach)
+                beside = (span for span in near if first - reach <= span[0] <= behind + reach or span in fields)
                 yield from (span for span in beside if span[1] <= first or span[0] >= behind)
+
+
+def _is_number_field(text: str, first: int, behind: int) -> bool:
+    before = _NUMBER_BEFORE.search(text, max(0, first - _EDGE), first)
+    return before is not None and _NUMBER_BEHIND.match(text, behind) is not None
 
 
 def _reach_of_a_word(text: str, first: int, behind: int) -> int:
@@ -599,7 +652,7 @@ def _scores_in(verdict: Mapping[str, Any], text: str, words: set[str]) -> list[t
             and not _values(match).isdisjoint(numbers)
             and (
                 _BY_ITSELF.match(text, match.end())
-                or lower_letters(text[match.end() : match.end() + 2 * _MOST_BEGUN]).startswith(begun)
+                or _low(text[match.end() : match.end() + 2 * _MOST_BEGUN]).startswith(begun)
             )
         ):
             spans += [match.span()]
@@ -625,7 +678,8 @@ def _numeral(is_ascii: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
     signs = f"[{near}]" if is_ascii else f"(?:[{near}]|(?![\\x00-\\uffff])[{far}])"
     numeral = re.compile(
         r"(?:(?P<caps>(?:\d\u20e3|\U0001f51f)+)|(?P<coded>0[xX][0-9a-fA-F]{1,6}|0[bB][01]{1,20}|0[oO][0-7]{1,7})\b"
-        r"|(?<![\w.])(?:(?P<power>\d{1,6}(?:\.\d{1,6})?[eE][-+]?\d{1,2})\b|(?P<apart>\d(?:[\s_]\d){1,5})(?!\w)"
+        r"|(?<![\w.])(?:(?P<power>\d{1,6}(?:\.\d{1,6})?[eE][-+]?\d{1,2})\b|(?P<mixed>\d{1,6}\s\d{1,2}/\d{1,2})(?![/\d])"
+        r"|(?P<apart>\d(?:[\s_\u0300-\u036f]\d){1,5})(?!\w)|(?P<comma>\d{1,6}[,٫]\d{1,6})(?![.,٫]?\d)"
         r"|(?P<sum>\d{1,6}(?:\s?[-+*/×·÷−]\s?\d{1,6}){1,9})|(?P<share>\d{1,3}(?:\.\d{1,6})?\s?[%٪])"
         r"|(?P<plain>\d{1,6}(?:\.\d{1,6})?)(?![.,]?\d))"
         rf"|(?<!\w)(?:(?P<roman>[VX]|[IVXLCDM]{{2,12}})(?!\w)|(?P<signs>{signs}{{1,8}})(?!\w\w))"
@@ -654,7 +708,13 @@ def _values(match: re.Match[str]) -> set[float]:
         case "plain" | "power":
             return {float(said)}
         case "caps" | "apart":
-            return {float(re.sub(r"[\s_\u20e3]", "", said.replace("\U0001f51f", "10")))}
+            return {float(re.sub(r"[\s_\u20e3\u0300-\u036f]", "", said.replace("\U0001f51f", "10")))}
+        case "comma":
+            # or the last of a list
+            return {float(said.replace(",", ".").replace("٫", ".")), float(re.split("[,٫]", said)[1])}
+        case "mixed":
+            whole, share = said.split(maxsplit=1)
+            return {float(whole) + _computed(share), _computed(share)}
         case "coded":
             return {float(int(said, 0))}
         case "share":
@@ -667,7 +727,9 @@ def _values(match: re.Match[str]) -> set[float]:
             return {float(sum(-a if a < b else a for a, b in zip(digits, [*digits[1:], 0], strict=True)))}
         case "signs":
             return {_positional(said)}
-    return {float(said.count(said[0]))}
+    count = said.count(said[0])
+    # three to five stars are so many of five
+    return {float(count), *(count / 5 * top for top in _SCALES if count <= 5 and not said.isascii())}
 
 
 def _computed(sums: str) -> float:
@@ -699,11 +761,19 @@ def _places_of_letters(text: str) -> list[int]:
     """The place in `text` of each of its letters and digits in lower case."""
     if text.isascii():
         return list(compress(range(len(text)), map(str.isalnum, text)))
-    return [place for place, char in enumerate(text) for letter in char.casefold() if letter.isalnum()]
+    return [place for place, char in enumerate(text) for _ in range(_count_letters(char))]
 
 
-# How near is beside, in characters; and next to a word within a sentence, as `because` is in many a one
-_BESIDE, _NEXT = 60, 12
+# How near is beside, in characters; next to a word within a sentence, as `because` is in many a one; and in one record,
+# where both are fields of it: a line, a cell, what stands behind a key or between tags
+_BESIDE, _NEXT, _RECORD = 60, 12, 400
+_SIGNS = r"\n\t|<>{}()\[\]:;="
+_FIELD_BEFORE = re.compile(rf"(?:\A|[{_SIGNS}]|[\"'”’][^\S\n]*,|\([^\W\d_]{{1,20}}[^\S\n])[^\S\n]*[\"'“‘`*_]{{0,3}}\Z")
+_FIELD_BEHIND = re.compile(rf"[\"'”’`*_]{{0,3}}[.。]?[\"'”’]?[^\S\n]*(?:\Z|[{_SIGNS}]|(?<=[\"'”’]),|,[^\S\n]*[\"'“‘])")
+# A list may hold the number, and a unit stand behind it
+_NUMBER_BEFORE = re.compile(rf"(?:\A|[{_SIGNS},]|\([^\W\d_]{{1,20}}[^\S\n])[^\S\n]*[\"'“‘`*_]{{0,3}}\Z")
+_NUMBER_BEHIND = re.compile(rf"(?:[^\S\n]?[^\W\d_]{{1,12}})?[\"'”’`*_]{{0,3}}[^\S\n]*(?:\Z|[{_SIGNS},])")
+_EDGE = 32
 _SPACE_WORD, _WORD_SPACE = re.compile(r"[^\S\n]\w"), re.compile(r"\w[^\S\n]\Z")
 # A number that counts nothing, as those in a sentence do: behind it the line or the clause ends, with no more than a
 # unit between; or a number follows that may be the most there is, as in `10 out of 10`
@@ -732,9 +802,9 @@ def without_verdicts(text: str, said: str, *keys: str, verdict: Mapping[str, Any
     found = (
         _places_of(said, spelled)
         if said
-        else [*_places_of_keys(keys, spelled), *_stated_beside(verdict or {}, spelled, lower_letters(spelled))]
+        else [*_places_of_keys(keys, spelled), *_stated_beside(verdict or {}, spelled, _low(spelled))]
     )
-    for start, behind in sorted(found):
+    for start, behind in sorted(set(found)):
         if start >= end:
             pieces += [spelled[end:start], _HIDDEN]
             end = behind
@@ -773,7 +843,11 @@ def _scoreless(value: object, wanted: Sequence[object]) -> str:
                 for said in wanted
                 if isinstance(said, str)
             }
-            hidden = {at for at, one in enumerate(own) if at not in texts and (isinstance(one, str) or one in wanted)}
+            hidden = {
+                at
+                for at, one in enumerate(own)
+                if at not in texts and (isinstance(one, str) or any(_is_alike(one, said, own) for said in wanted))
+            }
         pairs = (
             (key, json.dumps(_HIDDEN) if at in hidden else _scoreless(each, wanted))
             for at, (key, each) in enumerate(value)
@@ -784,7 +858,7 @@ def _scoreless(value: object, wanted: Sequence[object]) -> str:
 
 
 def _places_of_keys(keys: Sequence[str], text: str) -> Iterator[tuple[int, int]]:
-    return (match.span() for match in _pair_matches(text) if lower_letters(match[2]) in keys)
+    return (match.span() for match in _pair_matches(text) if _low(match[2]) in keys)
 
 
 def _places_of(said: str, text: str) -> Iterator[tuple[int, int]]:
@@ -815,7 +889,7 @@ _TOKEN = re.compile(r"[^\W\d_]+|\d+")
 
 
 _HIDDEN = "(a verdict, not shown)"
-_HIDDEN_MEANING = lower_letters(_HIDDEN)
+_HIDDEN_MEANING = _low(_HIDDEN)
 
 
 def _bare(text: str) -> str:
@@ -976,7 +1050,8 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 # Objects as tuples of pairs, of which a key may have several
 _ANY = json.JSONDecoder(object_pairs_hook=tuple, strict=False)
-_OBJECT_OPEN = re.compile(r"\{\s*+\"")
+# Sets of texts, as programs have them, are no objects
+_OBJECT_OPEN = re.compile(r"\{\s*+\"(?:[^\"\\]++|\\.)*+\"\s*+:", re.DOTALL)
 # A value that JSON would have in quotes
 _BARE_WORD = re.compile(r"(?<=[:：∶])\s{0,8}+([^\s\"'{\[\],:][^\"{}\[\],:\n]{0,60}+)(?=[,}])")
 _CONSTANT = re.compile(r"(?:true|false|null|NaN|-?Infinity|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*")
