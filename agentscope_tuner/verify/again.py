@@ -437,12 +437,14 @@ def _is_number_denied(sentence: str, number: re.Match[str], following: int) -> b
     if (denial := _DENIES_NEXT.search(front)) is not None:
         return len(denial["between"].split()) <= _MOST_BETWEEN and CALLS_RIGHT.search(denial["between"]) is None
     back = sentence[number.end() : following]
-    return (following == len(sentence) or _PARTS_CLAUSES.search(back) is not None) and is_denied(
-        _PARTS_CLAUSES.split(back)[0] or back
-    )
+    said = _PARTS_CLAUSES.split(back)[0] or back
+    # `43 and not 42` denies another
+    ends = following == len(sentence) or said != back
+    return ends and _CONTRASTS.match(back) is None and is_denied(said)
 
 
 _MOST_BETWEEN = 5
+_CONTRASTS = re.compile(r"[\s$)\]\\]*(?:and|or|but|not|rather|instead)\b", re.IGNORECASE)
 # A denial and what stands between it and the number behind it
 _DENIES_NEXT = re.compile(
     r"(?:\b(?:not|never|neither|nor|cannot|no longer|anything but|other than|different from|far from|unlikely"
@@ -506,8 +508,16 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
     stop = _SENTENCE_MARK.search(behind, end)
     sentence = behind[begins : len(behind) if stop is None else stop.start()]
     words = re.findall(r"[^\W\d_]+(?:['’]t)?", sentence.lower())
-    if any(map(turns, words)) or is_denied(sentence) or _NAMES_VALUE.search(sentence) is not None:
+    if any(map(turns, words)) or is_denied(sentence):
         return False
+    if _OF_THIS.match(sentence) is not None or (_SUCH.search(sentence) is not None and "how many" not in asked):
+        return True
+    if _is_compared(behind, begins, start, end, asked):
+        return True
+    if _NAMES_VALUE.search(sentence) is not None:
+        return False
+    if _AT_THAT_TIME.match(sentence) is not None and _ASKS_TIME.search(asked) is not None:
+        return True
     if (of_which := _OF_WHICH.search(sentence)) is not None and of_which["noun"].lower()[:_STEM] not in asked:
         return True
     if _ATOMS.match(behind, end) is not None and _ATOM.search(sentence) is not None:
@@ -526,6 +536,52 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
     return led_by["with"] is not None or _ASKS_HOW.search(asked) is None
 
 
+# What is the case at the time that is asked for: `At that time the father will be 48`
+_AT_THAT_TIME = re.compile(
+    r"\W*(?:at that (?:time|moment|point)|by then|en ese momento|zu diesem zeitpunkt|à ce moment(?:-là)?"
+    r"|nesse momento|in quel momento|в этот момент|w tym momencie|届时|那时)[^:]*",
+    re.IGNORECASE,
+)
+# How much more or less than another thing a value is: `48 kronor lägre än`, `提前了4天` behind `比`
+_BEHIND_COMPARED = re.compile(
+    r"\s?\$?(?:\s?[^\W\d_]+){0,2}\s(?:more|less|fewer|earlier|later|lower|higher|shorter|longer|cheaper|faster|slower"
+    r"|mehr|weniger|niedriger|höher|früher|später|plus|moins|más|menos|mais|più|meno|lägre|högre|меньше|больше|раньше|позже)"
+    r"\s(?:[^\W\d_]+\s)?(?:than|als|que|di|del|än|чем)\s(?!(?:that|this|it|what|shown|boxed|the (?:above|box|value)"
+    r"|das|dies|cela|ça|eso|esto|isso|isto|questo|det|это)\W*(?:[.,;]|\Z))",
+    re.IGNORECASE,
+)
+_BEFORE_COMPARED = re.compile(r"比[^，。；,;]{1,14}[多少提快慢高低长短早晚节降增省][^，。；,;\d]{0,4}\Z")
+_ASKS_COMPARISON = re.compile(
+    r"\b(?:than|als|än|чем|differen\w+|difer\w+|разниц\w+|unterschied|compared)\b|比|差|提前|[多少高低]多少|节约|节省|相差"
+)
+
+
+_ASKS_TIME = re.compile(
+    r"\b(?:when|in how many|how long|wann|in wie viel|quand|dans combien|dentro de cuánt|cuándo|daqui a quant|quando"
+    r"|tra quant|через сколько|когда|za ile|kiedy)|几年|多少[年天小时月]|何时"
+)
+
+
+def _is_compared(behind: str, begins: int, start: int, end: int, asked: str) -> bool:
+    """Whether a number is said to be a difference from another thing, which the question does not ask for."""
+    if _ASKS_COMPARISON.search(asked) is not None:
+        return False
+    found = _BEHIND_COMPARED.match(behind, end) or _BEFORE_COMPARED.search(behind[max(begins, start - 40) : start])
+    return found is not None or _IS_SHARE.match(behind, end) is not None
+
+
+# `5/12 of the whole`, `25% of all`
+_IS_SHARE = re.compile(r"(?:(?<=/\d)|(?<=/\d\d)|\s?\\?%\$?) of (?:the|all|its|their|his|her)\b")
+
+
+# What is a part of the answer: `Of this, 4 A flows through the first`, or how many there are of what is added up
+_OF_THIS = re.compile(
+    r"\W*(?:of (?:this|that|these|those|them|which)|davon|dont|dess[ea]s?(?: valor| total| quantia)?"
+    r"|de (?:ellos|ellas|estos)|di (?:questi|queste)|из (?:них|этого)|z (?:tego|nich)|其中|このうち)"
+    r"[\s,$\\(]*(?:R\\?\$)?\s?\d",
+    re.IGNORECASE,
+)
+_SUCH = re.compile(r"\A\W*there (?:are|is) (?:exactly )?[\w$]+ such [a-z]+\W*\Z", re.IGNORECASE)
 # `of which $312.16 is interest`
 _OF_WHICH = re.compile(
     r"\bof (?:which|these|those|this),?\s[^a-zA-Z]{1,20}\s(?:is|are|was|were)\s(?:the |an? )?(?P<noun>[a-zA-Z]{3,})"

@@ -119,7 +119,9 @@ authors in 17 languages, even samples, at first contact on 2026-11-29, after uni
 the CLDR: 0.3 % and 5.3 %. `round54`, 150 and 150 rows of one more author, half of them in 18 other languages than
 English, at first contact on 2026-11-29: 0.7 % and 10.7 %. `round55`, 152 and 152 rows of one more author, half of them
 in 23 other languages than English, after the judge was mended from that: 1.3 % and 3.9 %. Both that were paid took
-their answer back behind the box, with a matrix and with a fraction. All have been read since.
+their answer back behind the box, with a matrix and with a fraction. `round56`, 150 and 150 rows of one more author in
+24 languages, asked for a sentence or two behind a third of the boxes, after it was mended from that, at first contact
+on 2026-11-29: 0.7 % and 16.0 %; half of the 24 refused state another number in such a sentence. All have been read since.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -141,7 +143,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 56))
+ROUNDS = tuple(f"round{n}" for n in range(1, 57))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

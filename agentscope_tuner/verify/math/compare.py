@@ -619,7 +619,7 @@ class CheapComparer:
 _ASKS_INVERSE = re.compile(r"inver[st]|umkehr|réciproque|反函数|逆関数|обратн|역함수", re.IGNORECASE)
 
 
-_SOLUTION_SETS = (Symbol("S"), Symbol("L"))
+_SOLUTION_SETS = (Symbol("S"), Symbol("L"), Symbol("K"))
 # The set is called that of the solutions where it gets its name
 _SET_OF_SOLUTIONS = re.compile(
     r"(?:solution|lösung|soluci[oó]n|soluç|soluz|soluți|nghiệm|решени|розв'яз|rozwiąz|řešení|çözüm|oplossing|lösning|løsning"

@@ -1075,6 +1075,7 @@ _RULES: tuple[_Rule, ...] = (
     # a constant of integration in words, square units in French, and the end of a Japanese sentence
     ("const", re.compile(r"(?<=\+)\s*\\(?:text|mathrm)\s*\{\s*const(?:\.|ant)?\s*\}\s*$"), "C"),
     ("'a", re.compile(r"unités? d'(?:aire|area)"), "square units"),
+    ("kr", re.compile(r"(?<=\d) kr\.?\Z"), r"\\text{ kronor}"),
     ("で", re.compile(r"(?<=[^\s{])(?:です|である)。?(?=\s*\}\s*$)"), ""),
     ("单位", re.compile(r"(?:[平立]方|个)?单位"), "units"),
     ("หน่วย", re.compile(r"(?:ตาราง|ลูกบาศก์)?หน่วย"), "units"),

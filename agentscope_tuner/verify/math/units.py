@@ -53,7 +53,7 @@ DIMENSIONS = {
     "money_in_koruny": "Kč koruna koruny korun czk CZK 1",
     "money_in_hryvnias": "hryvnia грн гривня гривні гривень гривна гривен гривны uah UAH 1",
     "money_in_lei": "lei leu ron RON 1",
-    "money_in_kronor": "krona kronor krone kroner sek SEK nok NOK dkk DKK 1",
+    "money_in_kronor": "krona kronor krone kroner kr sek SEK nok NOK dkk DKK 1",
     "money_in_francs": "franc franken chf CHF 1",
     "money_in_tenge": "tenge тенге 1",
     "money_in_leva": "lev лв лева лев leva bgn BGN 1",
@@ -142,7 +142,9 @@ NUMBER_WORDS = frozenset(
     grosses dozens hundreds thousands millions billions trillions tenth hundredth thousandth""".split()  # noqa: SIM905
 )
 # Chinese measure words, and Bengali ones
-COUNTERS = frozenset((*"个人只本张支件条块辆棵朵颗头座名位次种页岁间份套双盒箱袋瓶杯個枚", "টি", "টা", "জন"))
+COUNTERS = frozenset(
+    (*"个人只本张支件条块辆棵朵颗头座名位次种页岁间份套双盒箱袋瓶杯個枚", "টি", "টা", "জন", "tane", "adet")
+)
 
 
 Dimension = dict[str, int]

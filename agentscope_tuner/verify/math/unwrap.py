@@ -307,6 +307,9 @@ _AROUND = re.compile(
 )
 
 
+_UNIT_ENDS = re.compile(r"\s*\\(?:text|mathrm)\s*\{\s*(?P<unit>[^\W\d_]+)\s*\}\s*\Z")
+
+
 def _as_confidence(text: str, ref: str, asked: Question) -> str:
     r"""An interval of confidence with the reference's brackets: `50\pm 1.96` for `(48.04, 51.96)`."""
     wanted = _BRACKETED.fullmatch(ref) if ref[:1] in ("(", "[", "\\") else None
@@ -317,6 +320,9 @@ def _as_confidence(text: str, ref: str, asked: Question) -> str:
         return text if bounds is None else between["of"].join(bounds["ends"].split(","))
     if wanted is None or _CONFIDENCE.search(asked.text) is None:
         return text
+    measured = _UNIT_ENDS.search(text) if ref.rstrip()[-1:] in (")", "]") else None
+    if measured is not None and asked.says(measured["unit"]):
+        text = text[: measured.start()]
     if (around := _AROUND.fullmatch(text)) is not None:
         middle, half = (Fraction(one.replace("{,}", ".")) for one in (around["middle"], around["half"]))
         ends = f"\\frac{{{(middle - half).numerator}}}{{{(middle - half).denominator}}}, "

@@ -51,6 +51,7 @@ from agentscope_tuner.verify.math.sentences import is_false, lettered, with_decl
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack, with_square_brackets
 from agentscope_tuner.verify.math.units import (
+    COUNTERS,
     NUMBER_WORDS,
     exponent_named,
     is_one_unit,
@@ -886,7 +887,7 @@ def _other_words(pair: Pair) -> str:
         unit = unit_named(word)
         # a unit of another language is compared where the reference has one
         is_one = is_physical(((singular(word), 1),)) or unit in units_named_in(question) or any(map(str.isalpha, truth))
-        return (unit is not None and is_one) or word in NUMBER_WORDS
+        return (unit is not None and is_one) or word in NUMBER_WORDS or word in COUNTERS
 
     if (found := says_another(pair.answer, truth, question, is_understood)) or _BARE_VALUE.fullmatch(truth) is None:
         return found
