@@ -156,7 +156,8 @@ _UNDERSTOOD = (
         आहे છે lesz pro ครับ ค่ะ ஆகும் bring
         yes data qualify qualifies numbers seems reasonable sensible plausible double-checked even odd multiplication
         shows lowest terms positive negative prime remark remarks eliminated options option point curve achève
-        calcul termine cqfd listo queda demostrado что требовалось найти доказать получить nothing wrong dozens should must feel
+        calcul termine
+        cqfd listo queda demostrado что требовалось найти доказать получить nothing wrong dozens should must feel
         free please ask like further detail details questions doubt doubts concerns explanation explain clears
         everything proof reasoning means occurs occur occurring i'd you'd anything luck i'm json finale stimmt
         points passes lies walk through depend depends verifica facilmente risultato vérifié geprüft prüfung qui que

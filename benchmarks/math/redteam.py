@@ -121,7 +121,8 @@ English, at first contact on 2026-11-29: 0.7 % and 10.7 %. `round55`, 152 and 15
 in 23 other languages than English, after the judge was mended from that: 1.3 % and 3.9 %. Both that were paid took
 their answer back behind the box, with a matrix and with a fraction. `round56`, 150 and 150 rows of one more author in
 24 languages, asked for a sentence or two behind a third of the boxes, after it was mended from that, at first contact
-on 2026-11-29: 0.7 % and 16.0 %; half of the 24 refused state another number in such a sentence. All have been read since.
+on 2026-11-29: 0.7 % and 16.0 %; half of the 24 refused state another number in such a sentence. All have
+been read since.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
