@@ -48,7 +48,14 @@ def read_source(source: str | Path | Mapping[str, Any] | DictConfig | None) -> D
         raise ConfigError(f"{str(source)!r} is not valid YAML: {yaml_hint(exc, Path(source))}{exc}") from exc
     if not isinstance(loaded, DictConfig):
         raise ConfigError(f"{str(source)!r} must hold a mapping at its top, such as `astuner:`, got a list")
+    if (lost := _LOST_BACKSLASH.search(repr(OmegaConf.to_container(loaded)))) is not None:
+        told = f"{str(source)!r} holds a control character before {lost[1]!r}"
+        raise ConfigError(f"{told}: in double quotes YAML reads a backslash so; write single quotes")
     return loaded
+
+
+# As Python shows a text in which YAML read the backslash of `"\boxed"` or `"\frac"` as the beginning of an escape
+_LOST_BACKSLASH = re.compile(r"(?<!\\)\\x(?:07|08|0b|0c|1b)([a-zA-Z]{2,12})")
 
 
 def yaml_hint(exc: yaml.YAMLError, path: Path) -> str:

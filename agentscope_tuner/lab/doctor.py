@@ -708,7 +708,7 @@ def doctor(
     if source.unread:
         err.print(f"lines that could not be read: {source.unread:,}", style="yellow")
     if not rows:
-        raise fail(f"{run!r} holds no row")
+        raise fail(f"{run!r} holds no row: `doctor` reads what `astuner judge --output` wrote, or a log_dir")
     found = [cause for cause in (_unread(source), *diagnose(rows)) if cause is not None]
     if as_json:
         print(json.dumps({"rows": len(rows), "causes": list(map(asdict, found))}))

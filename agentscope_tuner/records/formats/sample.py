@@ -133,7 +133,10 @@ class ColumnMap:
             path = ROLES.get(path, path)
             if path not in _PLACES and not any(path.startswith(place) and path != place for place in _METADATA):
                 places = ", ".join([*ROLES, *_PLACES, *(place + "<key>" for place in _METADATA)])
-                turned = f"did you mean '{path}={column}'? The place " if column in (*ROLES, *_PLACES) else "the place "
+                is_place = column in (*ROLES, *_PLACES)
+                turned = (
+                    f"if {path!r} is your column, write '{path}={column}'. The place " if is_place else "the place "
+                )
                 raise ConfigError(
                     f"--map {pair!r}: {turned}of your column {column!r} stands behind the =, and a rollout has no "
                     f"{path!r}; its places are {places}"
