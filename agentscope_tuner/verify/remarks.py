@@ -309,19 +309,8 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
         return "a long text"
     own = _OWN_FORMULA.match(behind) if opens_formula(before) else None
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
-    if (cross := _CROSSES.search(behind) or _FAILED_CHECK.search(behind)) is not None:
-        return cross[0]
-    if (asks := _ASKS_BACK.search(behind)) is not None or (asks := _BY_REFERENCE.search(behind)) is not None:
-        return asks[0].strip()
-    operates = _OPERATES_BEHIND.match(behind.lstrip("$ ,").lower())
-    if (
-        operates is not None
-        and ("(" in operates[0] or "more or" in operates[0])
-        and operates[0].strip(" (") not in asked.text
-    ):
-        return operates[0].strip()
-    if (member := _denied_member(behind, text)) != "":
-        return member
+    if other := _another_by_reference(behind, text, asked):
+        return other
     first, rest = _own_sentence(behind)
     if first and first[-1] in "?？؟" and CONFIRMED.match(rest) is None:
         return "?"
@@ -382,6 +371,22 @@ def _denied_member(behind: str, text: str) -> str:
     if said is None or any(denies(word) and word not in _ALL_BUT for word in words):
         return ""
     return said[0]
+
+
+def _another_by_reference(behind: str, text: str, asked: Asked) -> str:
+    """What asks for another answer, names one by this one, or denies one of its numbers; empty where nothing does."""
+    if (cross := _CROSSES.search(behind) or _FAILED_CHECK.search(behind)) is not None:
+        return cross[0]
+    if (asks := _ASKS_BACK.search(behind)) is not None or (asks := _BY_REFERENCE.search(behind)) is not None:
+        return asks[0].strip()
+    operates = _OPERATES_BEHIND.match(behind.lstrip("$ ,").lower())
+    if (
+        operates is not None
+        and ("(" in operates[0] or "more or" in operates[0])
+        and operates[0].strip(" (") not in asked.text
+    ):
+        return operates[0].strip()
+    return _denied_member(behind, text)
 
 
 _SAYS_MORE = re.compile(
