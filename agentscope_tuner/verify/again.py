@@ -498,7 +498,7 @@ _ASKS_WHETHER = re.compile(
 _DENIES_NEXT = re.compile(
     r"(?:\b(?:not|never|neither|nor|cannot|no longer|anything but|other than|different from|far from|unlikely"
     r"|ruled? out|rather than|instead of)\b|n['’]t\b"
-    r"|\b(?:incorrect|wrong|impossible|invalid|absurd)(?=(?: [a-z]+)?\W*\Z)"
+    r"|\b(?:incorrect|wrong|impossible|invalid|absurd)(?=(?: to)?(?: [a-z]+)?\W*\Z)"
     r"|不是|不为|不等于|不会|不可能|并非|绝非|而非|排除)(?P<between>(?:(?!\b(?:not|never|rather|instead)\b).)*)\Z",
     re.IGNORECASE,
 )
