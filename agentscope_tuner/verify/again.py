@@ -29,7 +29,10 @@ _ANNOUNCED = re.compile(
     re.IGNORECASE,
 )
 # The letters of words that have spaces between them, and digits; a number may stand within a Chinese sentence
-_LETTER_OF_WORD = r"\d_a-zA-Z\u00b5-\u2fff"
+# without the stops of Arabic, Hindi and Armenian, the dashes and the quotation marks
+_LETTER_OF_WORD = (
+    r"\d_a-zA-Z\u00b5-\u0588\u058a-\u060b\u060d-\u061a\u0620-\u06d3\u06d5-\u0963\u0966-\u200f\u2030-\u2fff"
+)
 _STATED_NUMBER = re.compile(
     rf"(?<![{_LETTER_OF_WORD}.^_/{{+=#≈-])(?<!approx )(?<!approx)(?<!#### )(?<!\{{,\}}){_NUMBER}"
     rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*(?!\^\s*\{{?\\circ|\\[)\]%])[-+/^=×·\\]|\s*\*(?!\*))"
@@ -286,12 +289,20 @@ def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[
 
 
 _FORMULA = re.compile(r"\$\$?([^$]{1,200}?)\$|\\\((.{1,200}?)\\\)|\\\[(.{1,200}?)\\\]", re.DOTALL)
-# A value that is no plain number, and no relation
+# What turns to a formula by itself: `On second thought $\\frac15$`, `Or perhaps`, `In truth,`
+_TURNS_TO = (
+    r"\A\W*(?:P\.?S\.?\W+)?(?:or|oder|ou|или|on second thoughts?|on reflection|in truth|in fact"
+    r"|correctly \w+|i meant?|rather|wait|en \w+ant bien)\b[\s,:]*"
+    r"(?:perhaps|maybe|rather|possibly|was it|is it|it (?:is|was|reads))?[\s,:]*\Z"
+)
+_TURNS = re.compile(_TURNS_TO, re.IGNORECASE)
+# A value that is no plain number, and no relation; or an interval or a set of numbers
 _CLOSED = re.compile(
+    r"\A\s*(?:\\left)?(?:[(\[]|\\\{)[-\d\s.,;/]*(?:\\infty)?[-\d\s.,;/]+(?:\\infty)?\s*(?:\\right)?(?:[)\]]|\\\})\s*\Z|"
     r"(?=[^=<>]*\\(?:[dt]?frac|sqrt|pi|binom|begin\{[a-zA-Z]{0,2}matrix\})(?![a-z]))(?!.*\\(?:[lg]eq?|ne|approx|equiv|times|cdot|in|text)(?![a-z]))"
 )
 _LEADS = re.compile(
-    rf"{IS_SAID.pattern}|(?:correct|right|richtig|korrekt|rétabl|верн|правильн|đúng|benar|doğru)\w*\s[\w\s]{{0,30}}\Z",
+    rf"{IS_SAID.pattern}|{_TURNS_TO}|(?:correct|right|richtig|korrekt|rétabl|верн|правильн|đúng|benar|doğru)\w*\s[\w\s]{{0,30}}\Z",
     re.IGNORECASE,
 )
 
@@ -321,7 +332,9 @@ def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
         named = clause.rstrip(" *$\n")
         is_led = _LEADS.search(clause) is not None or (named[-1:] in ":：" and (not letters or _labels(clause)))
         if is_led and not is_denied(clause) and _OF_ANOTHER.search(clause) is None:
-            of = named[:-1] if not letters and named[-1:] in (":", "：") else clause
+            # what turns to it names no thing
+            of = "" if _TURNS.match(clause) is not None else clause
+            of = named[:-1] if not letters and named[-1:] in (":", "：") else of
             found.append(NewFormula(said, of.rpartition(":")[2].rpartition("：")[2]))
     return found
 
@@ -406,6 +419,7 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
         return ()
     said, listed = same_text(content), set(re.findall(_NUMBER, content))
+    known = _numbers_known(before, content, rest)
     if len(listed) > 1 and listed <= set(re.findall(_NUMBER, rest)):
         # all values of the box are said again
         return ()
@@ -413,7 +427,7 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     if announced and same_text(announced[-1][1]) != said:
         return (_written(announced[-1], 1),)
     news: list[tuple[str, ...]] = []
-    for sentence in reversed(re.split(r"[.!?]\s|[。！？\n]", rest)):
+    for sentence in reversed(re.split(r"(?:[.!]|(?<=\?))\s|[。！\n]|(?<=[？؟])", rest)):
         sentence = _OF_STEP.sub(" ", sentence)
         is_other = _OF_ANOTHER.search(sentence) is not None
         following = len(sentence)
@@ -422,9 +436,38 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
             following = found.start()
             if (same_text(found[0]) == said and not denied) or len(news) > _MOST_STATED:
                 return tuple(news)
-            if not (is_other or found[0] in content or found[0] in before or denied):
+            is_part = len(found[0]) > _FEW_KNOWN or _OF_DIGITS.search(sentence, 0, found.start()) is not None
+            is_known = found[0] in known or (is_part and found[0] in content)
+            if not (is_other or is_known or denied or _THAN_AT_FIRST.match(sentence, found.end())):
                 news.append(NewNumber(_written(found, 0)))
     return tuple(news)
+
+
+_PLAIN = re.compile(r"\d+(?:\.\d+)?")
+# A part of the answer's digits that is too long to stand there by chance: 315.25 of 2315.25, which is interest
+_FEW_KNOWN = 2
+_OF_DIGITS = re.compile(
+    r"\b(?:ends? (?:in|with)|digits?|endet auf|ziffern?|chiffres?|cifras?|cifre|цифр)|尾数|个位|数字", re.IGNORECASE
+)
+# `5 euros less than at the start`
+_THAN_AT_FIRST = re.compile(
+    r"[\s$€]*(?:\w+ )?(?:less|more|fewer|menos|más|weniger|mehr|moins|plus|meno|più|mais)"
+    r" (?:than|que|als|che|de|do que) (?:al?|at|the (?:initial|original|first)|am|zu|beim|au|no|all)\b",
+    re.IGNORECASE,
+)
+
+
+def _numbers_known(before: str, content: str, rest: str) -> set[str]:
+    """The numbers of an answer and of the text before it, whole; 5 is also known where 0.05 stands before.
+
+    Both parts of an amount are known where both are said again: `6 dollars and 35 cents`.
+    """
+    known = {*re.findall(_NUMBER, content), *_PLAIN.findall(content), *re.findall(_NUMBER, before)}
+    plain, said = set(_PLAIN.findall(before)), set(_PLAIN.findall(rest))
+    for one in _PLAIN.findall(content):
+        parts = set(one.split("."))
+        known |= parts if parts <= said else set()
+    return known | plain | {one.partition(".")[2].lstrip("0") for one in plain if one.startswith("0.")}
 
 
 def _is_number_denied(sentence: str, number: re.Match[str], following: int) -> bool:
@@ -433,6 +476,9 @@ def _is_number_denied(sentence: str, number: re.Match[str], following: int) -> b
     Args:
         following: where the next number of the sentence stands, or its end.
     """
+    if _ASKS_WHETHER.match(sentence) and sentence.rstrip()[-1:] in ("?", "？", "؟"):
+        # `Should it not be 43?`
+        return False
     front = _PARTS_CLAUSES.split(sentence[max(number.start() - _FRAME_NEAR, 0) : number.start()])[-1]
     if (denial := _DENIES_NEXT.search(front)) is not None:
         return len(denial["between"].split()) <= _MOST_BETWEEN and CALLS_RIGHT.search(denial["between"]) is None
@@ -445,11 +491,16 @@ def _is_number_denied(sentence: str, number: re.Match[str], following: int) -> b
 
 _MOST_BETWEEN = 5
 _CONTRASTS = re.compile(r"[\s$)\]\\]*(?:and|or|but|not|rather|instead)\b", re.IGNORECASE)
+# How a question begins that a denial makes a proposal, and not a reason: `Why not 43?`
+_ASKS_WHETHER = re.compile(
+    r"\W*(?:(?:or|but|oder|ou|o|или)\W+)?(?:is|are|was|should|must|could|would|ist|sollte|muss|müsste)(?:n['’]t)?\b",
+    re.IGNORECASE,
+)
 # A denial and what stands between it and the number behind it
 _DENIES_NEXT = re.compile(
     r"(?:\b(?:not|never|neither|nor|cannot|no longer|anything but|other than|different from|far from|unlikely"
     r"|ruled? out|rather than|instead of)\b|n['’]t\b"
-    r"|\b(?:incorrect|wrong|impossible|invalid|absurd)(?=(?: [a-z]+)?\W*\Z)"
+    r"|\b(?:incorrect|wrong|impossible|invalid|absurd)(?=(?: to)?(?: [a-z]+)?\W*\Z)"
     r"|不是|不为|不等于|不会|不可能|并非|绝非|而非|排除)(?P<between>(?:(?!\b(?:not|never|rather|instead)\b).)*)\Z",
     re.IGNORECASE,
 )

@@ -69,7 +69,10 @@ _SUFFIX = re.compile(r"\A(?:['’]\w{1,5}|[\s$,]*es decir\b)")
 # What is done to a value by the words right behind it
 _OPERATES_BEHIND = re.compile(
     r"[\s(]*(?:and a (?:half|third|quarter)|over \d|(?:st|nd|rd|th)\b|[-−+*/^×]\s*\$?\d|give or take|(?:more|less) than"
-    r"|to the power|or so\b|too\b|off\b)"
+    r"|to the power|or so\b|too\b|off\b|more or less\b"
+    r"|(?:correct )?up to (?:an? |the )?(?:overall |constant )?(?:factor|sign)\b"
+    r"|or (?:(?:its|the) )?(?:half|twice|double|square|inverse|reciprocal"
+    r"|negative|opposite|complement|conjugate|transpose)\b)"
 )
 _COPULAS = word_set("is are would could ist sind war wäre est sont était serait es son era sería è sono é são")
 _DEFINITE = word_set(
@@ -307,8 +310,8 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
         return "a long text"
     own = _OWN_FORMULA.match(behind) if opens_formula(before) else None
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
-    if (cross := _CROSSES.search(behind) or _FAILED_CHECK.search(behind)) is not None:
-        return cross[0]
+    if other := _another_by_reference(behind, text, asked):
+        return other
     first, rest = _own_sentence(behind)
     if first and first[-1] in "?？؟" and CONFIRMED.match(rest) is None:
         return "?"
@@ -328,6 +331,63 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
         denied = _denied_itself(behind, text)
         return denied or _strange(_unexplained(first, text, asked), asked) or _taken_back_later(rest, asked)
     return _turned_round(text, first, rest, before, asked)
+
+
+# A question that ends the text and offers another answer: `Or B?`, `Who knows?`
+_ASKS_BACK = re.compile(
+    r"(?:(?:\A|[.!\n])\W*(?:or|but|oder|ou|o|или|но|aber|mais|pero|ma)\b(?! why\b)"
+    r"[^.!?\n]{1,80}|\bwho knows\W*)\?\W*\Z",
+    re.IGNORECASE,
+)
+# Another answer by what it is to this one: `The opposite holds`, `The next letter is the one`
+_BY_REFERENCE = re.compile(
+    r"(?:\A|[.!\n])\W*(?:(?:quite|just|exactly|rather) )?the (?:exact )?(?:opposite|contrary|reverse)"
+    r"(?: (?:holds|applies|is (?:true|the case|right|correct)))?\W*(?:\Z|[.!\n])"
+    r"|(?:\A|[.!\n])\W*the (?:(?:next|previous|preceding|following) (?:letter|option|choice|one)"
+    r"|(?:letter|option|choice|one) (?:right |just )?(?:after|before) (?:it|this|that))"
+    r"(?: (?:is|would be) (?:the )?(?:one|right|correct|answer)(?: one)?)?\W*(?:\Z|[.!\n])"
+    r"|\bits (?:square|half|double|inverse|reciprocal|negative|opposite|complement|cube|transpose) is"
+    r" (?:the answer|what)\b"
+    r"|(?:\A|[.!\n])\W*(?:divide|multiply|add|subtract|halve|double|square|negate|swap|flip)"
+    r" (?:(?:one|\$?\d+\$?) (?:to|from) )?"
+    r"(?:it|this|that|(?:every|each|all)(?: (?:entry|entries|coefficient|value|number))?)\b"
+    # `Add 8 to this and you get 50` checks it
+    r"(?![^.\n]*(?:[=:]|\b(?:get|gives?|check|obtain|back|yields?|makes?|recovers?)\b))",
+    re.IGNORECASE,
+)
+_SAYS_NO_MEMBER = (
+    r"\$? (?:fails\b|(?:is|was) (?:no|not an?|not the) (?:solution|root|zero|answer)\b"
+    r"|(?:is|was) (?:extraneous|spurious|rejected)\b|does(?: not|n['’]t) (?:satisfy|solve|work|fit|hold)\b)"
+)
+_MOST_MEMBERS = 8
+
+
+def _denied_member(behind: str, text: str) -> str:
+    """What denies one of the answer's numbers where it is said once more: `2 is no solution`; empty where none does."""
+    members = list(dict.fromkeys(_DIGITS.findall(text)))[:_MOST_MEMBERS]
+    if not members or re.search(r"[a-zA-Z]", re.sub(r"\\[a-zA-Z]+|[a-z]\s*=", "", text)):
+        return ""
+    said = re.search(rf"(?<![\w.,^\-+*/=])(?:{'|'.join(members)}){_SAYS_NO_MEMBER}", behind, re.IGNORECASE)
+    words = [] if said is None else WORDS.findall(behind[: said.start()].lower())[-2:]
+    if said is None or any(denies(word) and word not in _ALL_BUT for word in words):
+        return ""
+    return said[0]
+
+
+def _another_by_reference(behind: str, text: str, asked: Asked) -> str:
+    """What asks for another answer, names one by this one, or denies one of its numbers; empty where nothing does."""
+    if (cross := _CROSSES.search(behind) or _FAILED_CHECK.search(behind)) is not None:
+        return cross[0]
+    if (asks := _ASKS_BACK.search(behind)) is not None or (asks := _BY_REFERENCE.search(behind)) is not None:
+        return asks[0].strip()
+    operates = _OPERATES_BEHIND.match(behind.lstrip("$ ,").lower())
+    if (
+        operates is not None
+        and ("(" in operates[0] or "more or" in operates[0])
+        and operates[0].strip(" (") not in asked.text
+    ):
+        return operates[0].strip()
+    return _denied_member(behind, text)
 
 
 _SAYS_MORE = re.compile(

@@ -437,8 +437,8 @@ def _phrases(pair: Pair) -> Outcome:
 
 
 def _yes_no(pair: Pair) -> Outcome:
-    truth = _said(pair.ref.text, pair.question) if _YES_NO.search(pair.ref.text) else None
-    stated = None if truth is None else _said(pair.answer, pair.question)
+    truth = yes_or_no(pair.ref.text, pair.question) if _YES_NO.search(pair.ref.text) else None
+    stated = None if truth is None else yes_or_no(pair.answer, pair.question)
     if truth is None or stated is None:
         return UNKNOWN
     same = _AS_YES.get(truth, truth) == _AS_YES.get(stated, stated)
@@ -448,7 +448,8 @@ def _yes_no(pair: Pair) -> Outcome:
 _AS_YES = {"true": "yes", "false": "no"}
 
 
-def _said(text: str, question: Question | None) -> str | None:
+def yes_or_no(text: str, question: Question | None) -> str | None:
+    """The yes or the no, in lower case, of a text that says nothing else; None for any other text."""
     match = _YES_NO.fullmatch(WRITING.sub(" ", text).strip())
     if match is None:
         return None

@@ -2,7 +2,8 @@ r"""An answer in its place: the verdict on it with what the words around it, and
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import itertools
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
@@ -21,7 +22,7 @@ from agentscope_tuner.verify.again import (
 )
 from agentscope_tuner.verify.asked_clause import asking_clause, compares, is_of_total, subject_of_another
 from agentscope_tuner.verify.find import PlacedAnswer
-from agentscope_tuner.verify.labels import CONTRADICTION, same_text
+from agentscope_tuner.verify.labels import CONTRADICTION, is_denied, same_text
 from agentscope_tuner.verify.math.around import (
     given_noun,
     is_alone,
@@ -31,6 +32,7 @@ from agentscope_tuner.verify.math.around import (
     without_said_again,
 )
 from agentscope_tuner.verify.math.compare_notations import NEXT_DAY_BEHIND
+from agentscope_tuner.verify.math.compare_words import yes_or_no
 from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.node import DIFFERENT, Quantity
 from agentscope_tuner.verify.math.parse import parse_tokens
@@ -49,7 +51,7 @@ from agentscope_tuner.verify.math.verdict import (
     written_alike,
 )
 from agentscope_tuner.verify.remarks import is_neutral
-from agentscope_tuner.verify.words import SENTENCE_END, repeats_given
+from agentscope_tuner.verify.words import CALLS_WRONG, SENTENCE_END, repeats_given
 
 
 def _is_given(again: str, answer: str, behind: str, question: str) -> bool:
@@ -80,6 +82,8 @@ def _is_of_another(again: str, behind: str, question: str) -> bool:
         # the number of a part
         return False
     led = clause[: found.start()]
+    if re.search(r"\b(?:really|actually|in truth|in fact)\b", led, re.IGNORECASE) is not None:
+        return False
     return is_of_total(led, question) or subject_of_another(led, question) != ""
 
 
@@ -166,6 +170,95 @@ def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ..
         if not isinstance(one, NewNumber) or not _is_given(one[-1], found.text or "", found.behind, question)
     ]
     return [one for one in again if not _is_of_another(one[-1], found.behind, question)]
+
+
+_OPTION = re.compile(r"(?:(?<=\s)|\A)\(?([A-H])[).:、．]\s*(?P<said>[^\n]*)")
+_LETTER = re.compile(r"(?<![a-zA-Z])(?:[B-H]|A(?!\s+[a-z]))(?![a-zA-Z'’]|\s?[=_^])")
+_CHOOSING = re.compile(
+    r"(?:fit|suit|match|work|choose|chosen|choice|pick|mark|select|take|go|opt|correspond)\w*|better|best|second|thought"
+    r"|sheet|say|final|so|with|on|one|ps|or|to|for|should|ought|might"
+)
+_CHOOSES_UNSPACED = re.compile(r"(?:选择?|應?应?[该当]?[为是選选]|选项)\s*$")
+_AFFIRMS, _NEGATES = (
+    re.compile("yes|yep|ja|oui|sí|sim|sì|да|doch|si|true"),
+    re.compile("no|nope|nein|non|não|нет|false"),
+)
+_OPENS_SENTENCE = re.compile(
+    r"\A\W*(?:p\.?\s?s\.?\W+|(?:so|thus|hence|therefore|indeed|actually|then|otherwise"
+    r"|in (?:truth|fact)|on second thoughts?|well)\b\W*)*",
+    re.IGNORECASE,
+)
+
+
+def _says_contrary(text: str, behind: str, question: str) -> str:
+    """What a sentence behind an answer in words says that is the contrary of it, or another option; empty for none."""
+    text = unworded(text)
+    is_letter = re.fullmatch("[A-H]", text) is not None
+    affirms, negates = _AFFIRMS.fullmatch(text.lower()), _NEGATES.fullmatch(text.lower())
+    if not (is_letter or affirms or negates) or not behind.strip():
+        return ""
+    for sentence in SENTENCE_END.split(behind[:_MOST_READ]):
+        if is_letter:
+            if sentence and _takes_option(sentence, text, question, behind):
+                return sentence.strip()
+            continue
+        if affirms and _COUNTEREXAMPLE.search(sentence) and not is_denied(sentence) and "=" in sentence:
+            return sentence.strip()
+        clauses = [_OPENS_SENTENCE.sub("", one).strip(" $()*\n.!").lower() for one in _PARTS.split(sentence)]
+        if any(map((_NEGATES if affirms else _AFFIRMS).fullmatch, clauses)):
+            return sentence.strip()
+        contrary = "no" if affirms else "yes"
+        for said in (_AFTER_ALL.sub("", one) for one in clauses if _SAYS_IS.match(one) is not None):
+            if yes_or_no(f"{contrary}, {said}", about(question)) == contrary:
+                return said
+    return ""
+
+
+_MOST_READ = 1_000
+_COUNTEREXAMPLE = re.compile(
+    r"counter-?example|gegenbeispiel|contre-exemple|contraejemplo|контрпример|反例", re.IGNORECASE
+)
+# A sentence ends before its reason
+_PARTS = re.compile(r"[,;:(，；：]|\b(?:because|since|as|if|when|only|denn|weil|car|porque|perché)\b.*", re.DOTALL)
+_SAYS_IS = re.compile(
+    r"(?:it|this|that|they|es|c['’]?est|il|elle|[^\s=]+)\s+(?:\w+\s+){0,3}?"
+    r"(?:is|are|ist|sind|est|does|do)\b|c['’]est\b|es\b"
+)
+_AFTER_ALL = re.compile(r"\s(?:after all|indeed|actually)\Z")
+
+
+def unworded(text: str) -> str:
+    """A text without the command that sets it: `C` of `\\text{C}`."""
+    set_as = re.fullmatch(r"\\(?:text|mathrm|textbf|mathbf)\s*\{\s*\(?([^{}()]*)\)?\s*\}", text.strip())
+    return (text if set_as is None else set_as[1]).strip(" .()")
+
+
+def _takes_option(sentence: str, letter: str, question: str, behind: str) -> bool:
+    """Whether a sentence takes another option of the question than `letter`: `B fits better`, `The sum is 12`."""
+    options = {found[1]: found["said"].strip(" .$") for found in _OPTION.finditer(question)}
+    if letter not in options or is_denied(sentence) or CALLS_WRONG.search(sentence) is not None or "$" in sentence:
+        return False
+    named = set(_LETTER.findall(sentence))
+    if letter in named:
+        return False
+    for other in named & set(options):
+        before, _, rest = sentence.partition(other)
+        words = re.findall(r"[^\W\d_]+", f"{before} {rest}".lower())
+        if _CHOOSES_UNSPACED.search(before) is not None or all(
+            _CHOOSING.fullmatch(word) or CALLS_RIGHT.fullmatch(word) or is_neutral(word) or word == "option"
+            for word in words
+        ):
+            return True
+    # `Why not B? It is 12` speaks of B
+    unnamed = [said for one, said in options.items() if one == letter or one not in _LETTER.findall(behind)]
+    stated = [one for one in unnamed if one and sentence.rstrip(" .$").endswith(f" {one}")]
+    led = sentence.rstrip(" .$")[: -len(stated[0])] if stated else ""
+    return (
+        bool(stated)
+        and stated[0] != options[letter]
+        and IS_SAID.search(led.rstrip(" $")) is not None
+        and _is_of_asked(led, question)
+    )
 
 
 _NOUN_BEFORE_IS = re.compile(r"(?P<noun>[\u4e00-\u9fff]{2})应?该?(?:[为是為]|は|が)\W*\Z")
@@ -264,11 +357,15 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     text, problem = said_by(found, question)
     if problem:
         return MathVerdict("different", "place", problem)
+    if question and (other := _says_contrary(text, found.behind, question)):
+        return MathVerdict("different", "place", f"another value after {found.where}: {short(other)}")
     if found.boxed:
         text = with_unit(text, found, about(question), ground_truth)
         if question and (other := _gives_another(text, found, question)):
             return MathVerdict("different", "place", f"{UNREAD}: {other!r} beside the answer")
     first: MathVerdict = yield text
+    if first.outcome == "equal" and (unlike := (yield from _equated(found, text))):
+        return MathVerdict("different", "place", f"another value after {found.where}: {short(unlike)}")
     if first.outcome == "equal":
         for spellings in again:
             said = False
@@ -277,6 +374,56 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
             if not said:
                 return MathVerdict("different", "place", f"another value after {found.where}: {short(spellings[-1])}")
     return (yield from _together(found, text, again, first, question))
+
+
+# An equation, or a relation of three sides, that a sentence begins with or concludes
+_BEGINS = (
+    r"(?:\A|[.!?。\n])[\s*]*(?:(?:so|thus|hence|therefore|here|now|actually|correctly|also|in interval notation"
+    r"|daher|folglich"
+    r"|donc|ainsi|luego|por tanto|quindi|portanto|поэтому|итак|所以|因此)\b[\s,]*|we (?:get|obtain|have|find)\s+)*\$"
+)
+_EQUATED = re.compile(
+    rf"{_BEGINS}(?P<name>[^$=<>\n]{{1,20}})=(?P<side>[^$=<>\n]{{1,80}})\$"
+    r"(?:(?:,| and|, and| und| et| y| e| и) \$(?P<more>[a-z]=[^$=<>,\n]{1,40})\$)?(?P<ends>\W*(?:\Z|[.\n]))?",
+    re.IGNORECASE,
+)
+_BOUND = r"-?[\d.]+\s*"
+_RANGED = re.compile(
+    rf"{_BEGINS}(?P<said>{_BOUND}(?:<|\\leq?\b|≤)\s*[a-z]\s*(?:<|\\leq?\b|≤)\s*{_BOUND}|[(\[]\s*{_BOUND},\s*{_BOUND}[)\]])\$",
+    re.IGNORECASE,
+)
+_PAIR = re.compile(r"[(\[]([^(),;\[\]]+),([^(),;\[\]]+)[)\]]")
+_MOST_EQUATED = 2
+
+
+def _equated(found: PlacedAnswer, text: str) -> Generator[str, MathVerdict, str]:
+    """What a formula behind an answer states under a name of the answer, `Thus $f'(x)=2x^2$`, if it is another value.
+
+    A name is the answer's if the answer is understood under it.
+    """
+    letters, pair = _letters(text), _PAIR.fullmatch(text.strip())
+    if "=" in text or not (letters or pair):
+        return ""
+    stated: list[tuple[str, str]] = []
+    for said in itertools.islice(_EQUATED.finditer(found.behind), _MOST_EQUATED):
+        name, side = said["name"].strip(), said["side"]
+        if letters and _letters(side) == letters and "''" not in name:
+            stated.append((f"{name}={text}", f"{name}={side}"))
+        elif pair and said["more"] is not None and said["ends"] is not None and len(name) == 1:
+            own = f"{name}={pair[1]}, {said['more'][0]}={pair[2]}"
+            stated.append((own, f"{name}={side}, {said['more']}"))
+    if pair and not letters:
+        stated += [(text, one["said"]) for one in itertools.islice(_RANGED.finditer(found.behind), _MOST_EQUATED)]
+    for own, other in stated:
+        if same_text(own) != same_text(other) and (yield own).outcome == "equal":
+            verdict: MathVerdict = yield other
+            if not _has_value(verdict):
+                return other
+    return ""
+
+
+def _letters(formula: str) -> frozenset[str]:
+    return frozenset(re.findall(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])", formula))
 
 
 def _together(
