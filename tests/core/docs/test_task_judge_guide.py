@@ -99,11 +99,10 @@ def test_its_sessions_print_what_they_show(guide: str, monkeypatch: pytest.Monke
 #: The judges whose blocks promise rewards; the blocks of others show keys, and their tests have the rewards
 PROMISING = (
     "judge: math\n",
-    "MathAnswer",
     "MyCustomJudge",
-    "Countdown",
-    "EnvService",
-    "WorkflowReward",
+    "judge: countdown\n",
+    "judge: env\n",
+    "judge: workflow_reward\n",
     "rubrics_auto_grader",
 )
 
