@@ -99,11 +99,10 @@ def test_its_sessions_print_what_they_show(guide: str, monkeypatch: pytest.Monke
 #: The judges whose blocks promise rewards; the blocks of others show keys, and their tests have the rewards
 PROMISING = (
     "judge: math\n",
-    "MathAnswer",
     "MyCustomJudge",
-    "Countdown",
-    "EnvService",
-    "WorkflowReward",
+    "judge: countdown\n",
+    "judge: env\n",
+    "judge: workflow_reward\n",
     "rubrics_auto_grader",
 )
 
@@ -138,6 +137,8 @@ PROMISED: dict[str, list[tuple[WorkflowTask, WorkflowOutput, tuple[float, bool]]
                 "41</think> #### 42",
             ],
             *["The answer is 41. Let me check. The answer is 42.", "#### Step 2\nAnswer: 42"],
+            *["<answer>41</answer>, <answer>42</answer>", r"It could be \boxed{42}", "Is the answer 41? Answer: 42"],
+            r"\boxed{41}. Wait, that was a mistake. \boxed{42}",
         )
     ]
     + [
@@ -152,7 +153,8 @@ PROMISED: dict[str, list[tuple[WorkflowTask, WorkflowOutput, tuple[float, bool]]
                 "<think> #### 42",
                 "42",
             ],
-            *["<answer></answer> #### 42", r"\boxed{} #### 42"],
+            *["<answer></answer> #### 42", r"\boxed{} #### 42", "#### 41\n#### 42"],
+            r"\boxed{41}. The next one is wrong. \boxed{42}",
         )
     ]
     + [(task(answer="B"), output("故选 B"), (1.0, True)), (task(answer="B"), output("故选 C"), (0.0, False))],
