@@ -597,7 +597,8 @@ _AT_THAT_TIME = re.compile(
 _BEHIND_COMPARED = re.compile(
     r"\s?\$?(?:\s?[^\W\d_]+){0,2}\s(?:more|less|fewer|earlier|later|lower|higher|shorter|longer|cheaper|faster|slower"
     r"|mehr|weniger|niedriger|höher|früher|später|plus|moins|más|menos|mais|più|meno|lägre|högre|меньше|больше|раньше|позже)"
-    r"\s(?:[^\W\d_]+\s)?(?:than|als|que|di|del|än|чем)\s(?!(?:that|this|it|what|shown|boxed|the (?:above|box|value)"
+    r"\s(?:[^\W\d_]+\s)?(?:than|als|que|di|del|än|чем)\s(?!(?:i|we|you|expected|claimed|ich|wir|je|nous)\b"
+    r"|(?:that|this|it|what|shown|boxed|the (?:above|box|value)"
     r"|das|dies|cela|ça|eso|esto|isso|isto|questo|det|это)\W*(?:[.,;]|\Z))",
     re.IGNORECASE,
 )
