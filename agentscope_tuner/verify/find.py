@@ -104,13 +104,16 @@ def boxes_beside(text: str) -> list[Box]:
     beside = boxes[-1:]
     for box in reversed(boxes[-_MOST_CANDIDATES:-1]):
         between = text[box.end : beside[-1].start]
-        is_beside = len(between) <= _MOST_BETWEEN and (
-            _BESIDE.fullmatch(between) is not None or _PARTS_BOXES.search(between) is None
-        )
-        if not is_beside and not _under_conditions(text, box, beside[-1]):
+        if not _joins(between) and not _under_conditions(text, box, beside[-1]):
             break
         beside.append(box)
     return beside[::-1]
+
+
+def _joins(between: str) -> bool:
+    """Whether what stands between two answers sets them side by side, and no sentence corrects the first."""
+    is_short = len(between) <= _MOST_BETWEEN
+    return is_short and (_BESIDE.fullmatch(between) is not None or _PARTS_BOXES.search(between) is None)
 
 
 def _under_conditions(text: str, box: Box, following: Box) -> bool:
@@ -640,7 +643,7 @@ def _in_tag(text: str) -> Found | None:
     opened = closed = start = -1
     for tag in _TAG.finditer(text):
         if not tag[1]:
-            if closed >= 0 and text[closed : tag.start()].strip():
+            if closed >= 0 and not _joins(text[closed : tag.start()]):
                 answers.clear()
             opened, start = tag.end(), start if opened >= 0 else tag.start()
         elif opened >= 0:
@@ -687,7 +690,7 @@ def _behind_hash(text: str) -> Found | None:
         line, end = statement_at(text, mark.end(), whole_line=True)
         if not line or (is_prose(line) and text[end : end + 1_000].strip()):
             continue
-        if before >= 0 and text[before : mark.start()].strip():
+        if before >= 0 and not _joins(text[before : mark.start()]):
             answers.clear()
         answers.append(line)
         before, start = end, mark.start()

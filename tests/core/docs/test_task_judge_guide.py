@@ -137,7 +137,7 @@ PROMISED: dict[str, list[tuple[WorkflowTask, WorkflowOutput, tuple[float, bool]]
                 "41</think> #### 42",
             ],
             *["The answer is 41. Let me check. The answer is 42.", "#### Step 2\nAnswer: 42"],
-            *["<answer>41</answer>, <answer>42</answer>", r"It could be \boxed{42}", "Is the answer 41? Answer: 42"],
+            *[r"It could be \boxed{42}", "Is the answer 41? Answer: 42"],
             r"\boxed{41}. Wait, that was a mistake. \boxed{42}",
         )
     ]
@@ -153,7 +153,12 @@ PROMISED: dict[str, list[tuple[WorkflowTask, WorkflowOutput, tuple[float, bool]]
                 "<think> #### 42",
                 "42",
             ],
-            *["<answer></answer> #### 42", r"\boxed{} #### 42", "#### 41\n#### 42"],
+            *[
+                "<answer>41</answer>, <answer>42</answer>",
+                "<answer></answer> #### 42",
+                r"\boxed{} #### 42",
+                "#### 41\n#### 42",
+            ],
             r"\boxed{41}. The next one is wrong. \boxed{42}",
         )
     ]
