@@ -24,6 +24,9 @@ def _as_text(value: object) -> object:
 Identifier = Annotated[str, BeforeValidator(_as_text)]
 
 
+_NO_MAPPINGS = frozenset({type(None), str, bytes, int, float, bool, list, tuple, set})
+
+
 class Boundary(BaseModel):
     """The base of what crosses between trainer, workflow and judge."""
 
@@ -32,14 +35,23 @@ class Boundary(BaseModel):
     #: The fields of a first one, for messages.
     example: ClassVar[Mapping[str, Any]] = {}
 
+    #: Those of them that are mappings.
+    mappings: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        cls.mappings = tuple(name for name, value in cls.example.items() if isinstance(value, dict))
+
     def __new__(cls, *given: object, **fields: Any) -> Self:
         """Refuses values without a name and those that are no mappings, of which pydantic shows no form to write."""
-        mappings = (name for name in fields if isinstance(cls.example.get(name), dict))
-        bad = [name for name in mappings if not isinstance(fields[name], (dict, Mapping, BaseModel))]
-        if given or bad:
-            written = ", ".join(f"{name}={value!r}" for name, value in cls.example.items() if name in bad or not bad)
-            told = f"'s {bad[0]} is a dict, got {fields[bad[0]]!r:.80}" if bad else " takes its fields by their names"
-            raise TypeError(f"a {cls.__name__}{told}: write {cls.__name__}({written})")
+        # one is made for every row
+        for name in cls.mappings:
+            if type(fields.get(name, cls)) in _NO_MAPPINGS:
+                told = f"a {cls.__name__}'s {name} is a dict, got {fields[name]!r:.80}"
+                raise TypeError(f"{told}: write {cls.__name__}({name}={cls.example[name]!r})")
+        if given:
+            written = ", ".join(f"{name}={value!r}" for name, value in cls.example.items())
+            raise TypeError(f"a {cls.__name__} takes its fields by their names: write {cls.__name__}({written})")
         return super().__new__(cls)
 
     def __getitem__(self, key: object) -> NoReturn:
