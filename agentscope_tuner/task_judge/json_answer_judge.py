@@ -52,9 +52,8 @@ def compare_json(text: str, reference: object, weights: Mapping[str, float] | No
         equal = comparable(value) == comparable(reference)
         differs = f"not the reference's value, {reference!r:.80}: the answer's is {value!r:.80}"
         fields = value.items() if isinstance(value, dict) and len(value) == 1 else ()
-        if name := next((name for name, held in fields if comparable(held) == comparable(reference)), ""):
-            # Of the policy's text the name alone is shown
-            differs += f", an object that holds it: write the reference as {json.dumps({name: reference}):.80}"
+        if held := {name: one for name, one in fields if comparable(one) == comparable(reference)}:
+            differs += f", an object that holds it: write the reference as {json.dumps(held):.80}"
         return JsonMatch(float(equal), equal, "equal" if equal else differs)
     if not isinstance(value, dict):
         return JsonMatch(0.0, False, f"an object is asked for, got {type(value).__name__}")

@@ -138,8 +138,8 @@ class TextMatchJudge(TextJudge[TextMatchConfig]):
                     f"the reference answer must be text, or a list of texts, got {item!r:.100}: a missing cell of a "
                     "data set becomes None or NaN, drop such rows; write a number as the text that is expected"
                 )
-            if _LISTED.match(item):
-                told = "a list as text: write JSON lines, where `answer` is a list, or the answer alone"
+            if listed is None and _LISTED.match(item):
+                told = "a list as text: write JSON lines, where `answer` is a list; of that text alone, if it is meant"
                 raise reference_error(f"the reference answer {item!r:.100} is {told}")
             found.append(item)
         if not found:
