@@ -298,7 +298,7 @@ _TURNS_TO = (
 _TURNS = re.compile(_TURNS_TO, re.IGNORECASE)
 # A value that is no plain number, and no relation; or an interval or a set of numbers
 _CLOSED = re.compile(
-    r"\A\s*(?:\\left)?(?:[(\[]|\\\{)[-\d\s.,;/]*(?:\\infty)?[-\d\s.,;/]+(?:\\infty)?\s*(?:\\right)?(?:[)\]]|\\\})\s*\Z|"
+    r"\A\s*+(?:\\left)?(?:[(\[]|\\\{)(?:[-\d\s.,;/]|\\infty)++(?:\\right)?(?:[)\]]|\\\})\s*+\Z|"
     r"(?=[^=<>]*\\(?:[dt]?frac|sqrt|pi|binom|begin\{[a-zA-Z]{0,2}matrix\})(?![a-z]))(?!.*\\(?:[lg]eq?|ne|approx|equiv|times|cdot|in|text)(?![a-z]))"
 )
 _LEADS = re.compile(
@@ -436,25 +436,29 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
             following = found.start()
             if (same_text(found[0]) == said and not denied) or len(news) > _MOST_STATED:
                 return tuple(news)
-            is_part = len(found[0]) > _FEW_KNOWN or _OF_DIGITS.search(sentence, 0, found.start()) is not None
-            is_known = found[0] in known or (is_part and found[0] in content)
-            if not (is_other or is_known or denied or _THAN_AT_FIRST.match(sentence, found.end())):
+            is_part = found[0] in content and _is_part(sentence, found)
+            if not (is_other or found[0] in known or is_part or denied):
                 news.append(NewNumber(_written(found, 0)))
     return tuple(news)
 
 
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
-# A part of the answer's digits that is too long to stand there by chance: 315.25 of 2315.25, which is interest
-_FEW_KNOWN = 2
 _OF_DIGITS = re.compile(
     r"\b(?:ends? (?:in|with)|digits?|endet auf|ziffern?|chiffres?|cifras?|cifre|цифр)|尾数|个位|数字", re.IGNORECASE
 )
-# `5 euros less than at the start`
-_THAN_AT_FIRST = re.compile(
-    r"[\s$€]*(?:\w+ )?(?:less|more|fewer|menos|más|weniger|mehr|moins|plus|meno|più|mais)"
-    r" (?:than|que|als|che|de|do que) (?:al?|at|the (?:initial|original|first)|am|zu|beim|au|no|all)\b",
-    re.IGNORECASE,
-)
+
+
+def _is_part(sentence: str, number: re.Match[str]) -> bool:
+    """Whether some of the answer's digits are no other answer: the 315.25 of 2315.25, which is interest, or its last
+    digit.
+    """
+    if "." in number[0]:
+        words = re.findall(r"[^\W\d_]+", sentence.lower())
+        of_else = [word for word in words if not is_neutral(word) and CALLS_RIGHT.fullmatch(word) is None]
+        return any(len(word) > _SHORT for word in of_else) and not any(map(turns, words))
+    part = _OF_WHICH.search(sentence)
+    is_of_which = part is not None and part.start() < number.start() < part.end()
+    return is_of_which or _OF_DIGITS.search(sentence, 0, number.start()) is not None
 
 
 def _numbers_known(before: str, content: str, rest: str) -> set[str]:
@@ -559,15 +563,23 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
     stop = _SENTENCE_MARK.search(behind, end)
     sentence = behind[begins : len(behind) if stop is None else stop.start()]
     words = re.findall(r"[^\W\d_]+(?:['’]t)?", sentence.lower())
-    if any(map(turns, words)) or is_denied(sentence):
+    if is_denied(sentence):
         return False
-    if _OF_THIS.match(sentence) is not None or (_SUCH.search(sentence) is not None and "how many" not in asked):
+    compared = _compared(behind, begins, start, end, asked)
+    # `less` turns nothing in a comparison
+    if any(turns(word) for word in words if word not in compared):
+        return False
+    said = behind[begins:start]
+    if (part := _OF_THIS.match(sentence)) is not None and _CONCLUDING.search(said, part.end() - 1) is None:
         return True
-    if _is_compared(behind, begins, start, end, asked):
+    if _SUCH.search(sentence) is not None and _ASKS_OF_ALL.search(asked) is not None:
         return True
     if _NAMES_VALUE.search(sentence) is not None:
         return False
-    if _AT_THAT_TIME.match(sentence) is not None and _ASKS_TIME.search(asked) is not None:
+    if compared:
+        return True
+    at_that_time = _AT_THAT_TIME.match(sentence) is not None and _CONCLUDING.search(said) is None
+    if at_that_time and _ASKS_TIME.search(asked) is not None:
         return True
     if (of_which := _OF_WHICH.search(sentence)) is not None and of_which["noun"].lower()[:_STEM] not in asked:
         return True
@@ -593,15 +605,21 @@ _AT_THAT_TIME = re.compile(
     r"|nesse momento|in quel momento|в этот момент|w tym momencie|届时|那时)[^:]*",
     re.IGNORECASE,
 )
+# What a clause concludes, which may be another answer
+_CONCLUDING = re.compile(r"[;:；：]|\b(?:so|thus|hence|therefore|then|but|which|leav\w+|giv\w+|mak\w+)\b|所以|因此|故")
 # How much more or less than another thing a value is: `48 kronor lägre än`, `提前了4天` behind `比`
 _BEHIND_COMPARED = re.compile(
     r"\s?\$?(?:\s?[^\W\d_]+){0,2}\s(?:more|less|fewer|earlier|later|lower|higher|shorter|longer|cheaper|faster|slower"
     r"|mehr|weniger|niedriger|höher|früher|später|plus|moins|más|menos|mais|più|meno|lägre|högre|меньше|больше|раньше|позже)"
-    r"\s(?:[^\W\d_]+\s)?(?:than|als|que|di|del|än|чем)\s(?!(?:i|we|you|expected|claimed|ich|wir|je|nous)\b"
-    r"|(?:that|this|it|what|shown|boxed|the (?:above|box|value)"
-    r"|das|dies|cela|ça|eso|esto|isso|isto|questo|det|это)\W*(?:[.,;]|\Z))",
+    r"\s(?:[^\W\d_]+\s)?(?:than|als|que|di|del|än|чем)\s(?P<than>[^.,;!?\n]{1,60})",
     re.IGNORECASE,
 )
+# What was before what is asked for; anything else has to be in the question
+_EARLIER = re.compile(
+    r"(?:before|original|initial|first|start|begin|plan|previous|usual|urspr|vorher|anfang|avant|départ|antes|inici|princip"
+    r"|prima|iniz|раньше|сначала|первонач)"
+)
+_SHORT = 3
 _BEFORE_COMPARED = re.compile(r"比[^，。；,;]{1,14}[多少提快慢高低长短早晚节降增省][^，。；,;\d]{0,4}\Z")
 _ASKS_COMPARISON = re.compile(
     r"\b(?:than|als|än|чем|differen\w+|difer\w+|разниц\w+|unterschied|compared)\b|比|差|提前|[多少高低]多少|节约|节省|相差"
@@ -614,18 +632,34 @@ _ASKS_TIME = re.compile(
 )
 
 
-def _is_compared(behind: str, begins: int, start: int, end: int, asked: str) -> bool:
-    """Whether a number is said to be a difference from another thing, which the question does not ask for."""
+def _compared(behind: str, begins: int, start: int, end: int, asked: str) -> str:
+    """The words that say of a number that it is a difference from another thing, or a share of it, which the question
+    does not ask for; empty where none do.
+    """
     if _ASKS_COMPARISON.search(asked) is not None:
-        return False
-    found = _BEHIND_COMPARED.match(behind, end) or _BEFORE_COMPARED.search(behind[max(begins, start - 40) : start])
-    return found is not None or _IS_SHARE.match(behind, end) is not None
+        return ""
+    if (before := _BEFORE_COMPARED.search(behind[max(begins, start - 40) : start])) is not None:
+        return before[0]
+    if (share := _IS_SHARE.match(behind, end)) is not None:
+        clause = _SENTENCE_MARK.split(asked.rstrip("?？ \n"))[-1]
+        return share[0] if "how many" in clause and _ASKS_SHARE.search(clause) is None else ""
+    if (found := _BEHIND_COMPARED.match(behind, end)) is None:
+        return ""
+    words = [word for word in re.findall(r"[^\W\d_]+", found["than"].lower()) if len(word) > _SHORT]
+    is_told = bool(words) and all(_EARLIER.match(word) or word in asked for word in words)
+    return found[0].lower() if is_told else ""
 
 
 # `5/12 of the whole`, `25% of all`
+_ASKS_SHARE = re.compile(r"percent|per cent|%|fraction|portion|share|ratio|part|probab")
 _IS_SHARE = re.compile(r"(?:(?<=/\d)|(?<=/\d\d)|\s?\\?%\$?) of (?:the|all|its|their|his|her)\b")
 
 
+# What is asked of several, whose number is no answer to it
+_ASKS_OF_ALL = re.compile(
+    r"\A(?!.*\b(?:how many|number of|count)\b).*\b(?:sum|product|largest|smallest|greatest|least|average|mean)\b",
+    re.DOTALL,
+)
 # What is a part of the answer: `Of this, 4 A flows through the first`, or how many there are of what is added up
 _OF_THIS = re.compile(
     r"\W*(?:of (?:this|that|these|those|them|which)|davon|dont|dess[ea]s?(?: valor| total| quantia)?"

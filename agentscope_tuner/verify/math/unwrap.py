@@ -307,7 +307,7 @@ _AROUND = re.compile(
 )
 
 
-_UNIT_ENDS = re.compile(r"\s*\\(?:text|mathrm)\s*\{\s*(?P<unit>[^\W\d_]+)\s*\}\s*\Z")
+_UNIT_ENDS = re.compile(r"\\(?:text|mathrm)\s*\{\s*(?P<unit>[^\W\d_]+)\s*\}\s*\Z")
 
 
 def _as_confidence(text: str, ref: str, asked: Question) -> str:

@@ -449,9 +449,12 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
     return f"{match[1]}.{match[2]}{truth[match.end() :]}" if is_one else truth
 
 
+_NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
+
+
 def _measures_next(clause: str, at: int) -> bool:
     """Whether a unit of measurement stands at `at`, behind a number word: after `two years` is no question of two."""
-    following = re.compile(r"\s+([^\W\d_]+)").match(clause, at)
+    following = _NEXT_WORD.match(clause, at)
     return following is not None and unit_named(following[1]) is not None
 
 
