@@ -22,6 +22,7 @@ from agentscope_tuner.graders.base_grader import (
     score_range,
 )
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
+from agentscope_tuner.graders.client.quotations import without_verdicts
 from agentscope_tuner.graders.client.reply import (
     AnswerAtFault,
     Quotation,
@@ -36,7 +37,6 @@ from agentscope_tuner.graders.client.reply import (
     rank_of,
     reason_of,
     score_of,
-    without_verdicts,
 )
 from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.client.usage import Usage

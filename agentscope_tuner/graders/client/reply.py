@@ -1,325 +1,29 @@
 """Reads a verdict from a judge model's reply. A doubtful reply is a ReplyError, not a verdict.
 
-JSON that repeats JSON of the judged text is no verdict, but a quotation; the two are compared by meaning, not by
-spelling.
+A verdict that repeats what the judged text holds of one is no verdict, but a quotation: see quotations.py.
 """
 
 from __future__ import annotations
 
-import html
 import json
 import math
 import re
-import sys
-import unicodedata
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import compress
 from typing import Any
 
 from agentscope_tuner.errors import Cause, GraderError, GraderTimeout
-from agentscope_tuner.graders.injection_defence import as_written, composed, lower_letters
-from agentscope_tuner.graders.schema import check_permutation
-
-# A key, a colon or an equals sign, and a value. Each may stand in up to six quotes and backslashes
-_QUOTE = r"[\\\"'“”‘’„«»`´]{0,6}"
-_PAIR = re.compile(
-    rf"({_QUOTE})([^\W\d][\w \-\\]{{0,30}}?){_QUOTE}\s{{0,8}}(?:[:=∶]|=>)\s{{0,8}}"
-    rf"(?:\[([^\[\]{{}}]{{0,200}})\]|({_QUOTE})(.{{0,40}}?)(?=[\"'“”‘’`\\,;<>(){{}}\[\]\n]|$))",
-    re.DOTALL,
+from agentscope_tuner.graders.client.quotations import (
+    TOKEN,
+    Quotable,
+    could_be_quoted,
+    one_spelling,
+    places_of_words,
+    unspaced,
+    without_lone_backslashes,
 )
-_UNICODE_ESCAPE = re.compile(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
-_WORDS = {"true": True, "yes": True, "false": False, "no": False, "null": None, "none": None}
-
-_AROUND_VALUES = " \t\r\n\"'“”‘’`\\*_"
-_NO_QUOTES = dict.fromkeys(map(ord, "\"'“”‘’`\\"))
-
-Pair = tuple[str, object]
-
-
-class Quotable:
-    """What the judged texts hold of verdicts; the texts are searched when this is first needed."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = texts
-        self._spelled: list[str] = []
-        self._letters: list[str] = []
-        self._unquoted: list[str] = []
-        self._objects: set[Pair] = set()
-        self._shapes: list[Shape] = []
-        self._whole = True
-        self._pairs: set[Pair] | None = None
-
-    def repeats(self, verdict: dict[str, Any], written: str) -> bool:
-        """Whether the judged texts hold `verdict` as it is `written`, or each key with its value, in any spelling, or
-        its values under keys of other names.
-        """
-        leaves = list(_leaves(verdict))
-        if not self._spelled:
-            self._search_objects()
-        if leaves and self._objects.issuperset(leaves):
-            return True
-        if self._shapes:
-            # a short reason, such as `correct`, stands in many an answer, beside sentences that are no score
-            keys = {key for key, _ in self._objects}
-            words = any(isinstance(said, str) and (len(said) > _SHORT or key in keys) for key, said in leaves)
-            if _is_shaped_as_one_of(self._shapes, verdict, words=words):
-                return True
-        if any(True for one in zip(self._spelled, self._letters, strict=True) for _ in _stated_beside(verdict, *one)):
-            return True
-        if not leaves or not all(any(key in text for text in self._letters) for key, _ in leaves):
-            return False  # true of most verdicts, and much cheaper than a search for pairs
-        wanted = _unquoted(_one_spelling(as_written(written)))
-        self._unquoted = self._unquoted or list(map(_unquoted, self._spelled))
-        # Broken JSON without end must not hide a verdict
-        if not self._whole or any(wanted in text for text in self._unquoted):
-            return True
-        if self._pairs is None:
-            self._pairs = self._objects.union(*map(_pairs_in, self._spelled))
-        return all(map(self._holds, leaves))
-
-    def _search_objects(self) -> None:
-        for text in self._texts:
-            written = as_written(text)
-            # Without its codes a text may be other JSON than its copy: one behind a backslash is
-            for one in {written, text.replace("∶", ":")}:
-                if "{" not in one:
-                    continue
-                for read in {one, _BARE_WORD.sub(_quoted, one)}:
-                    found, whole = _objects_in(read)
-                    self._objects.update(*map(_leaves, found))
-                    self._shapes += map(_shape, found)
-                    self._whole &= whole
-            self._spelled.append(_one_spelling(written))
-        self._letters = list(map(_low, self._spelled))
-
-    def _holds(self, pair: Pair) -> bool:
-        assert self._pairs is not None
-        if pair in self._pairs:
-            return True
-        # The search for pairs ends a value at a quote or a comma, but a text may hold both: look for the whole text
-        value = pair[1]
-        # Signs alone say nothing of the judge's own
-        return value == "" or (isinstance(value, str) and len(value) > 1 and any(value in one for one in self._letters))
-
-
-def _unquoted(text: str) -> str:
-    """`text` without white space, and without quotes and backslashes, which a reply may double."""
-    return "".join(text.translate(_NO_QUOTES).split())
-
-
-def _objects_in(text: str) -> tuple[list[object], bool]:
-    """The JSON objects in `text`, as a reply would be read; and whether all of the text was searched."""
-    found = [value for _, _, value in _places_of_objects(_without_lone_backslashes(text))]
-    whole = None not in found[-1:]
-    return found if whole else found[:-1], whole
-
-
-def _places_of_objects(text: str) -> Iterator[tuple[int, int, object]]:
-    """Where each JSON object in `text` begins and ends, and the object; a last None where not all was searched. What
-    parses costs its length once, what does not in all so many times the text's that each of its braces is tried once.
-    """
-    position, left, end, is_open = 0, _A_TRY * len(text) // 4, len(text.rstrip()), False
-    while brace := _OBJECT_OPEN.search(text, position):
-        start, position = brace.start(), brace.start() + 1
-        try:
-            value, position = _ANY.raw_decode(text, start)
-            yield start, position, value
-        except json.JSONDecodeError as exc:
-            left -= exc.pos - start + _A_TRY
-            # the next turn may close it
-            is_open = is_open or exc.pos >= end or exc.msg.startswith("Unterminated")
-        except (ValueError, RecursionError):  # too many digits, or too deep
-            left -= sys.getrecursionlimit() + _A_TRY
-        if left < 0:
-            is_open = True
-            break
-    if is_open:
-        yield len(text), len(text), None
-
-
-def _quoted(match: re.Match[str]) -> str:
-    return match[0] if _CONSTANT.fullmatch(match[1]) else f'"{match[1]}"'
-
-
-# What each object says, whatever its keys are called
-Shape = list[list[object]]
-
-
-def _shape(value: object) -> Shape:
-    """For each object in a JSON object that has values of its own, those values."""
-    found, waiting = [], [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict | tuple):
-            inner = list(one.values()) if isinstance(one, dict) else [each for _, each in one]
-            own = [_meaning(each) for each in inner if not isinstance(each, dict | tuple | list)]
-            found += [own] if own else []
-            waiting += [each for each in inner if isinstance(each, dict | tuple | list)]
-        elif isinstance(one, list):
-            waiting += reversed(one)
-    return found
-
-
-def _is_shaped_as_one_of(shapes: Sequence[Shape], verdict: Mapping[str, Any], *, words: bool) -> bool:
-    """Whether objects of the texts say what `verdict` does. A score may stand there as a word of any language, with
-    `words` as several, and beside other values; yes and no as words in an object that says no more than the verdict.
-    """
-    wanted = _shape(dict(verdict))
-    if len(wanted) == 1 and not any(isinstance(value, bool) for value in wanted[0]):
-        most = None if words else _SHORT
-        return any(_says(own, wanted[0], words_for=(float,), most=most) for shape in shapes for own in shape)
-    return any(
-        len(shape) == len(wanted)
-        and all(
-            len(own) == len(one) and _says(own, one, words_for=(bool,)) for own, one in zip(shape, wanted, strict=True)
-        )
-        for shape in shapes
-    )
-
-
-def _says(
-    own: Sequence[object], wanted: Sequence[object], words_for: tuple[type, ...], most: int | None = None
-) -> bool:
-    """Whether `own` holds the values `wanted`, a text among them, or words for those of the types `words_for`, of at
-    most so many letters.
-    """
-    left = [(type(value), value) for value in own if value != _HIDDEN_MEANING]
-    if not any(isinstance(value, str) and value for value in wanted):
-        return False
-    for value in sorted(wanted, key=lambda value: not isinstance(value, str)):
-        alike = [one for one in left if _is_alike(one[1], value, [said for _, said in left])]
-        is_worded = type(value) in words_for
-        words = [
-            (kind, one)
-            for kind, one in left
-            if isinstance(one, str) and ((is_worded and (most is None or len(one) <= most)) or _is_mended(one, value))
-        ]
-        if alike or words:
-            left.remove((alike or words)[0])
-        elif value != "":
-            return False
-    return True
-
-
-def _is_alike(own: object, value: object, beside: Sequence[object]) -> bool:
-    """Whether a value says what another does: yes and no may be 1 and 0, and a score one of another usual scale, or a
-    share of a number `beside` it.
-    """
-    if (type(own), own) == (type(value), value) or (isinstance(value, bool) and type(own) is float and own == value):
-        return True
-    if isinstance(value, bool) or not isinstance(own, float) or not isinstance(value, float) or not own or not value:
-        return False
-    # the number of a row says nothing by itself
-    others = [most for most in beside if isinstance(most, float) and (most > own or beside.count(own) > 1)]
-    tops = [100.0, *([] if own.is_integer() else [1.0]), *others]
-    return any(math.isclose(own / most * top, value) for most in tops for top in _SCALES if most >= own)
-
-
-def _is_mended(planted: object, written: object) -> bool:
-    """Whether a text may be another one whose spelling a judge has mended, by the pairs of letters that they share. A
-    slip changes a larger share of a short text.
-    """
-    if not isinstance(planted, str) or not isinstance(written, str) or not 4 <= len(written) <= _MOST_MENDED:
-        return False
-    one, other = ({text[at : at + 2] for at in range(len(text) - 1)} for text in (planted, written))
-    return len(one & other) >= (0.6 if len(written) > _SHORT else 0.4) * max(len(one), len(other))
-
-
-_MOST_MENDED, _SHORT = 300, 12
-
-
-def _leaves(value: object) -> Iterator[Pair]:
-    """Each key with its value in a JSON object, which is a dict, or a tuple of pairs."""
-    waiting = [("", value)]
-    while waiting:
-        key, one = waiting.pop()
-        if isinstance(one, dict | tuple):
-            waiting += one.items() if isinstance(one, dict) else one
-        elif isinstance(one, list) and any(isinstance(item, dict | list | tuple) for item in one):
-            waiting += [(key, item) for item in one]
-        else:
-            yield _letters_of(key), tuple(map(_meaning, one)) if isinstance(one, list) else _meaning(one)
-
-
-def _low(text: str) -> str:
-    """The letters and digits of `text` in lower case, without accents and styles, which a judge may mend."""
-    if text.isascii():
-        return lower_letters(text)
-    text = text.translate(_styled()) if _STYLED.search(text) else text
-    # syllables of Hangul come together again
-    return unicodedata.normalize("NFC", lower_letters(unicodedata.normalize("NFD", text)))
-
-
-# Where letters of a style stand that NFKC keeps, and how their names end: small capitals, on discs, of flags
-_STYLED = re.compile("[\u0250-\u02af\u1d00-\u1d2b\ua730\ua731\U0001f150-\U0001f1ff]")
-_STYLE = re.compile(r"(?:SMALL CAPITAL|NEGATIVE (?:CIRCLED|SQUARED) LATIN CAPITAL LETTER|SYMBOL LETTER) ([A-Z])\Z")
-
-
-@lru_cache(maxsize=1)
-def _styled() -> dict[int, str]:
-    codes = (*range(0x250, 0x2B0), *range(0x1D00, 0x1D2C), 0xA730, 0xA731, *range(0x1F150, 0x1F200))
-    names = ((code, _STYLE.search(unicodedata.name(chr(code), ""))) for code in codes)
-    return {code: name[1].lower() for code, name in names if name is not None}
-
-
-@lru_cache(maxsize=4096)
-def _count_letters(char: str) -> int:
-    return len(_low(char))
-
-
-def _letters_of(key: str) -> str:
-    # most keys are plain words, which have one spelling
-    return key.lower() if key.isascii() and key.isalnum() else _low(_one_spelling(as_written(key)))
-
-
-def _pairs_in(text: str) -> Iterator[Pair]:
-    for match in _pair_matches(text):
-        key = _low(match[2])
-        if match[3] is not None:
-            yield key, tuple(_meaning(item) for item in match[3].split(","))
-        else:
-            yield key, _meaning(match[5])
-
-
-def _pair_matches(text: str) -> Iterator[re.Match[str]]:
-    position = 0
-    while match := _PAIR.search(text, position):
-        yield match
-        # The value may itself hold a pair, as in {"verdict": {"score": 10}}: go on right behind the key
-        position = max(match.end(2), match.start() + 1)
-
-
-# Signs that stand for the sign of an entity itself, which are resolved together: each by itself takes a pass of its own
-_NESTED = re.compile(r"&(?:(?:amp|#0{0,7}38|#[xX]0{0,7}26);?)+")
-_MOST_NESTED = 4
-
-
-def _one_spelling(text: str) -> str:
-    """`text` with entities and escapes resolved, in composed NFKC form, without invisible characters."""
-    unescaped = text
-    for _ in range(_MOST_NESTED if "&" in text else 0):
-        unescaped = html.unescape(_NESTED.sub("&", unescaped))
-    if "\\" in unescaped:
-        unescaped = _UNICODE_ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), unescaped)
-    return composed(unescaped if unescaped.isascii() else unescaped.encode("utf-8", "replace").decode("utf-8"))
-
-
-def _meaning(value: object) -> object:
-    """A form in which equal values are equal: numbers as floats, words without case and punctuation."""
-    if isinstance(value, bool) or value is None:
-        return value
-    if isinstance(value, int | float):
-        return float(value) if abs(value) <= sys.float_info.max else str(value)
-    text = _one_spelling(as_written(str(value))).strip(_AROUND_VALUES)
-    try:
-        number = float(text)
-        return number if math.isfinite(number) else text
-    except (ValueError, OverflowError):
-        return _WORDS.get(text.casefold(), _low(text))
-
+from agentscope_tuner.graders.injection_defence import as_written
+from agentscope_tuner.graders.schema import check_permutation
 
 # A verdict has a few hundred characters: refuse a reply long before a megabyte
 _MAX_CHARS = 200_000
@@ -343,13 +47,7 @@ _THINK_CLOSE = re.compile(
     rf"[<\[◁](?:\s*/\s*(?:seed:)?|\|end_(?:of_)?){_THINK}|<\|channel\|>\s*final[^<>]{{0,80}}<\|message\|>",
     re.IGNORECASE,
 )
-# A text without any of these holds no key with its value, and spells its numbers as they are
-_COULD_SAY_MORE = "{:=&\\"
-_IN_OTHER_SIGNS = re.compile(r"[｛：∶＝\d²³¹\u2070-\u209f\u2150-\u218f\u2460-\u24ff\u3220-\u33ff]")
-# Or no number in any numerals
-_COULD_COUNT = re.compile(r"\d|[^\x00-\xbf]|(?<!\w)[IVXLCDM]++(?!\w)|([*+|])[^\S\n]?\1")
 _ARRAY_OPEN = re.compile(r"\[\s*\Z")
-_LONE_BACKSLASH = re.compile(r'\\(?:(\\|["/bfnrt]|u[0-9a-fA-F]{4})|)')
 
 
 class ReplyError(Exception):
@@ -475,15 +173,15 @@ def final_json(
     check_finished(reply)
     if len(reply.text) > _MAX_CHARS:
         raise ReplyError(f"the reply has {len(reply.text)} characters; a verdict has at most {_MAX_CHARS}")
-    text = _without_lone_backslashes(reply.text)
+    text = without_lone_backslashes(reply.text)
     try:
         objects = _spoken_objects(text)
     except ReplyError:
         # An answer that is JSON is shown with other colons, so that a copy of it does not parse
         for echo in echoes:
-            text = text.replace(_without_lone_backslashes(echo), " ") if "{" in echo else text
+            text = text.replace(without_lone_backslashes(echo), " ") if "{" in echo else text
         objects = _spoken_objects(text)
-    if objects and _could_be_quoted(objects, echoes):
+    if objects and could_be_quoted(objects, echoes):
         judged = [Quotable([text]) for text in echoes] if each_alone else [Quotable(echoes)]
         own = [(value, raw) for value, raw in objects if not any(author.repeats(value, raw) for author in judged)]
         if any(key in value for value, _ in objects) and not any(key in value for value, _ in own):
@@ -503,31 +201,6 @@ def _ask_for(key: str) -> str:
     """The way out for a reply in other words than a verdict's."""
     form = json.dumps({key: 1})
     return f"ask the model in its prompt to end with JSON such as {form}, or take a model that follows the prompt"
-
-
-def _could_be_quoted(objects: Sequence[tuple[dict[str, Any], str]], echoes: Sequence[str]) -> bool:
-    text = "\n".join(echoes)
-    if any(map(text.__contains__, _COULD_SAY_MORE)) or (not text.isascii() and _IN_OTHER_SIGNS.search(text)):
-        return True
-    folded = (text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
-    for value, _ in objects:
-        for key, said in value.items():
-            word = _TOKEN.search(said) if isinstance(said, str) else None
-            # the answer may spell the number beside it otherwise
-            if word is not None and word[0].casefold() in folded and _COULD_COUNT.search(text) is not None:
-                return True
-            # of a ranking one place is enough for a search
-            one = said[0] if isinstance(said, list) and said else said
-            if isinstance(one, int | float) and str(one).removesuffix(".0") in text:
-                return True
-            if key == "label" and str(one).strip().casefold() in folded:
-                return True
-    return False
-
-
-def _without_lone_backslashes(text: str) -> str:
-    """`text` as JSON: models write LaTeX such as \\( or \\alpha into its strings with single backslashes."""
-    return _LONE_BACKSLASH.sub(lambda match: match[0] if match[1] else "\\\\", text)
 
 
 def final_match(
@@ -561,21 +234,21 @@ def final_match(
     if _NUMBER.match(said) and _PERCENT.match(text, last.end(1)):
         said += "%"
     verdict = {"found": last[0], "said": said, "reason": text[: last.start()].strip()}
-    judged = [(_bare(text), _one_spelling(as_written(text))) for text in echoes]
+    judged = [(unspaced(text), one_spelling(as_written(text))) for text in echoes]
 
     def is_quoted(one: re.Match[str]) -> bool:
         # What stands before the words, such as the sign of a heading, belongs to no quotation
         words = one[0].lstrip(" \t\r\n#*.!?…。")
-        bare = _bare(words)
-        if bare == _bare(one[1]):
+        bare = unspaced(words)
+        if bare == unspaced(one[1]):
             return False
-        more = len(_TOKEN.findall(words)) > len(_TOKEN.findall(one[1]))
-        return any(bare in echo or (more and any(_places_of_words(words, text))) for echo, text in judged)
+        more = len(TOKEN.findall(words)) > len(TOKEN.findall(one[1]))
+        return any(bare in echo or (more and any(places_of_words(words, text))) for echo, text in judged)
 
     if is_quoted(last):
         raise Quotation(f"the verdict {last[0]!r:.60} stands in the judged text, too", verdict)
     begins = max((end.end() for end in (_LINE if starts else _SENTENCE).finditer(before)), default=0)
-    others = (one for one in found if one.start(1) >= begins and _bare(one[1]) != _bare(last[1]))
+    others = (one for one in found if one.start(1) >= begins and unspaced(one[1]) != unspaced(last[1]))
     if any(not is_quoted(one) for one in others):
         raise ReplyError(f"the reply ends with two verdicts: {_excerpt(text[-160:])}")
     return verdict
@@ -589,311 +262,6 @@ _LINE, _SENTENCE = re.compile(r"\n"), re.compile(r"[.!?;]\s|[。！？；\n]")
 _CUT = re.compile(r"(?:\d|[.,/]|\d:|(?<![^\W\d_])[-−–])[-+−\d]\Z")
 # Of a word: `correct` in `incorrect`. In scripts without spaces a pattern's own words may stand right before it
 _CUT_WORD, _CUT_ASCII = re.compile(r"[^\W\d_][^\W\d_]\Z"), re.compile(r"[A-Za-z][^\W\d_]\Z")
-
-
-def _stated_beside(verdict: Mapping[str, Any], text: str, all_letters: str) -> Iterator[tuple[int, int]]:
-    """Where `text` has a number of `verdict` beside its words, in whatever notation: a line of a table, tags, calls. A
-    score without a reason is stated beside its key. The letters of `text` are `all_letters`.
-    """
-    words = {_letters_of(one) for key, one in verdict.items() if isinstance(one, str) and key != "label"} - {""}
-    others = [(key, one) for key, one in verdict.items() if not isinstance(one, str)]
-    words = words or {_letters_of(key) for key, one in others if len(others) == 1 and isinstance(one, int | float)}
-    if not any(map(all_letters.__contains__, words)) or not (spans := _scores_in(verdict, text, words)):
-        return
-    # all that may be beside a score, with as many signs between the letters as no words have
-    longest = max(map(len, words), default=0)
-    room = (_RECORD if longest > _SHORT else _BESIDE) + 4 * longest
-    start = max(0, spans[0][0] - room)
-    part = text[start : spans[-1][1] + room]
-    letters = _low(part)
-    places = _places_of_letters(part)
-    # lists of numbers are places more seldom than a number is a score
-    of_list = isinstance(verdict.get("rank"), list) and "rank" not in text.casefold()
-    fields = {one for one in spans if _is_number_field(text, *one)} if longest > _SHORT else set()
-    for said in (one for one in words if len(one) > _SHORT or not of_list):
-        at = letters.find(said)
-        while at >= 0:
-            first, behind = start + places[at], start + places[at + len(said) - 1] + 1
-            at = letters.find(said, at + len(said))
-            is_field = len(said) > _SHORT and _FIELD_BEFORE.search(text, max(0, first - _EDGE), first)
-            room = _RECORD if is_field and _FIELD_BEHIND.match(text, behind) else _BESIDE
-            near = spans[bisect_left(spans, (first - room, 0)) : bisect_right(spans, (behind + room, 0))]
-            if near and (reach := _BESIDE if len(said) > _SHORT else _reach_of_a_word(text, first, behind)):
-                beside = (span for span in near if first - reach <= span[0] <= behind + reach or span in fields)
-                yield from (span for span in beside if span[1] <= first or span[0] >= behind)
-
-
-def _is_number_field(text: str, first: int, behind: int) -> bool:
-    before = _NUMBER_BEFORE.search(text, max(0, first - _EDGE), first)
-    return before is not None and _NUMBER_BEHIND.match(text, behind) is not None
-
-
-def _reach_of_a_word(text: str, first: int, behind: int) -> int:
-    """How near to the word in `text[first:behind]` a score is beside it; 0 where it is a part of another word."""
-    if any(_IN_A_WORD.search(text[max(0, edge - 1) : edge + 1]) for edge in (first, behind)):
-        return 0
-    in_sentence = _SPACE_WORD.match(text, behind) and _WORD_SPACE.search(text[max(0, first - 3) : first])
-    return _NEXT if in_sentence else _BESIDE
-
-
-def _scores_in(verdict: Mapping[str, Any], text: str, words: set[str]) -> list[tuple[int, int]]:
-    """Where `text` has what may be the score of `verdict`: a number in any numerals, a label, or places in their order.
-    A number with `words` right behind it counts nothing either.
-    """
-    spans: list[tuple[int, int]] = []
-    numbers = [one for one in verdict.values() if type(one) in (int, float)]
-    begun = tuple(one[:_MOST_BEGUN] for one in words if len(one) > _SHORT)
-    for alone, match in _numerals(text) if numbers else ():
-        # `10 out of 10`, but not `10 apples and 3`
-        if alone and float(alone[0]) in numbers and (alone[1] is None or float(alone[1]) >= float(alone[0])):
-            spans += [alone.span()]
-        if (
-            match
-            and not _values(match).isdisjoint(numbers)
-            and (
-                _BY_ITSELF.match(text, match.end())
-                or _low(text[match.end() : match.end() + 2 * _MOST_BEGUN]).startswith(begun)
-            )
-        ):
-            spans += [match.span()]
-    label, rank = verdict.get("label"), verdict.get("rank")
-    # labels are words of answers, such as yes
-    if isinstance(label, str) and "label" in text.casefold():
-        spans += _places_of_words(label, text)
-    if isinstance(rank, list) and rank and all(type(one) is int for one in rank):
-        spans += _places_of_words(" ".join(map(str, rank)), text)
-    return sorted(spans)
-
-
-@lru_cache(maxsize=2)
-def _numeral(is_ascii: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What finds numbers in numerals of all kinds but words, and, much sooner, the characters that may begin one; for
-    text that `is_ascii` it is made in less time.
-    """
-    # characters for numbers that are no decimal digits, such as 十 and ፲; a class of 16 bits is searched much sooner
-    near, far = (
-        "".join(one for one in map(chr, codes) if unicodedata.numeric(one, 0) and not one.isdecimal())
-        for codes in (range(0x80, 0x100 if is_ascii else 0x10000), range(0x10000, 0x10000 if is_ascii else 0x20000))
-    )
-    signs = f"[{near}]" if is_ascii else f"(?:[{near}]|(?![\\x00-\\uffff])[{far}])"
-    numeral = re.compile(
-        r"(?:(?P<caps>(?:\d\u20e3|\U0001f51f)+)|(?P<coded>0[xX][0-9a-fA-F]{1,6}|0[bB][01]{1,20}|0[oO][0-7]{1,7})\b"
-        r"|(?<![\w.])(?:(?P<power>\d{1,6}(?:\.\d{1,6})?[eE][-+]?\d{1,2})\b|(?P<mixed>\d{1,6}\s\d{1,2}/\d{1,2})(?![/\d])"
-        r"|(?P<apart>\d(?:[\s_\u0300-\u036f]\d){1,5})(?!\w)|(?P<comma>\d{1,6}[,٫]\d{1,6})(?![.,٫]?\d)"
-        r"|(?P<sum>\d{1,6}(?:\s?[-+*/×·÷−]\s?\d{1,6}){1,9})|(?P<share>\d{1,3}(?:\.\d{1,6})?\s?[%٪])"
-        r"|(?P<plain>\d{1,6}(?:\.\d{1,6})?)(?![.,]?\d))"
-        rf"|(?<!\w)(?:(?P<roman>[VX]|[IVXLCDM]{{2,12}})(?!\w)|(?P<signs>{signs}{{1,8}})(?!\w\w))"
-        r"|(?P<tally>(?P<one>[*+|]|[^\x00-\xbf\w\s—–―。、…])(?:[^\S\n]?(?P=one)){2,99}))"
-    )
-    # a letter of Rome's begins one at the beginning of a word, with another behind it but for V and X
-    roman = r"(?<!\w[IVXLCDM])(?<![ILCDM](?![IVXLCDM]))"
-    digit, others = ("0-9", "") if is_ascii else (r"\d", rf"|[^\x00-\xbf\w]|[{near}]|[^\x00-\uffff]")
-    return re.compile(rf"[{digit}*+|IVXLCDM]{roman}{others}"), numeral
-
-
-def _numerals(text: str) -> Iterator[tuple[re.Match[str] | None, re.Match[str] | None]]:
-    """Where a number stands in `text`: the digits that count nothing, and the numeral, of which one may be none."""
-    begins, numeral = _numeral(text.isascii())
-    end = 0
-    for at in map(re.Match.start, begins.finditer(text)):
-        if (found := numeral.match(text, at) if at >= end else None) is not None:
-            end = found.end()
-        yield _ALONE.match(text, at), found
-
-
-def _values(match: re.Match[str]) -> set[float]:
-    """What a match of `_numeral` may mean; a share, what it is of usual scales."""
-    said = match[0]
-    match match.lastgroup:
-        case "plain" | "power":
-            return {float(said)}
-        case "caps" | "apart":
-            return {float(re.sub(r"[\s_\u20e3\u0300-\u036f]", "", said.replace("\U0001f51f", "10")))}
-        case "comma":
-            # or the last of a list
-            return {float(said.replace(",", ".").replace("٫", ".")), float(re.split("[,٫]", said)[1])}
-        case "mixed":
-            whole, share = said.split(maxsplit=1)
-            return {float(whole) + _computed(share), _computed(share)}
-        case "coded":
-            return {float(int(said, 0))}
-        case "share":
-            return {float(said[:-1]) / 100 * top for top in _SCALES}
-        case "sum":
-            found = _computed(said)
-            return {found, *(found * top for top in _SCALES if "/" in said)}
-        case "roman":
-            digits = [_ROMAN[one] for one in said]
-            return {float(sum(-a if a < b else a for a, b in zip(digits, [*digits[1:], 0], strict=True)))}
-        case "signs":
-            return {_positional(said)}
-    count = said.count(said[0])
-    # three to five stars are so many of five
-    return {float(count), *(count / 5 * top for top in _SCALES if count <= 5 and not said.isascii())}
-
-
-def _computed(sums: str) -> float:
-    """The value of `5+5` or `2 × 10 / 2`; infinite where it has none."""
-    total = 0.0
-    for sign, term in re.findall(r"([-+−]?)([^-+−]+)", sums):
-        value = -1.0 if sign in ("-", "−") else 1.0
-        for by, number in re.findall(r"([*/×·÷]?)\s*(\d+)", term):
-            if by in ("/", "÷"):
-                value = value / float(number) if float(number) else math.inf
-            else:
-                value *= float(number)
-        total += value
-    return total
-
-
-def _positional(signs: str) -> float:
-    """The value of characters for numbers: 二十 is two tens, 二〇 a two and a nought."""
-    total = held = 0.0
-    for value in map(unicodedata.numeric, signs):
-        if value >= 10:
-            total, held = total + (held or 1) * value, 0.0
-        else:
-            held = held * 10 + value
-    return total + held
-
-
-def _places_of_letters(text: str) -> list[int]:
-    """The place in `text` of each of its letters and digits in lower case."""
-    if text.isascii():
-        return list(compress(range(len(text)), map(str.isalnum, text)))
-    return [place for place, char in enumerate(text) for _ in range(_count_letters(char))]
-
-
-# How near is beside, in characters; next to a word within a sentence, as `because` is in many a one; and in one record,
-# where both are fields of it: a line, a cell, what stands behind a key or between tags
-_BESIDE, _NEXT, _RECORD = 60, 12, 400
-_SIGNS = r"\n\t|<>{}()\[\]:;="
-_FIELD_BEFORE = re.compile(rf"(?:\A|[{_SIGNS}]|[\"'”’][^\S\n]*,|\([^\W\d_]{{1,20}}[^\S\n])[^\S\n]*[\"'“‘`*_]{{0,3}}\Z")
-_FIELD_BEHIND = re.compile(rf"[\"'”’`*_]{{0,3}}[.。]?[\"'”’]?[^\S\n]*(?:\Z|[{_SIGNS}]|(?<=[\"'”’]),|,[^\S\n]*[\"'“‘])")
-# A list may hold the number, and a unit stand behind it
-_NUMBER_BEFORE = re.compile(rf"(?:\A|[{_SIGNS},]|\([^\W\d_]{{1,20}}[^\S\n])[^\S\n]*[\"'“‘`*_]{{0,3}}\Z")
-_NUMBER_BEHIND = re.compile(rf"(?:[^\S\n]?[^\W\d_]{{1,12}})?[\"'”’`*_]{{0,3}}[^\S\n]*(?:\Z|[{_SIGNS},])")
-_EDGE = 32
-_SPACE_WORD, _WORD_SPACE = re.compile(r"[^\S\n]\w"), re.compile(r"\w[^\S\n]\Z")
-# A number that counts nothing, as those in a sentence do: behind it the line or the clause ends, with no more than a
-# unit between; or a number follows that may be the most there is, as in `10 out of 10`
-_BEHIND = r"(?![\w%]|[^\S\n]\w)|(?=[^\S\n]?[^\W\d_]{1,12}[^\S\n]*(?:[^\w\s]|\n|\Z))"
-_ALONE = re.compile(
-    rf"\d(?<!\d\d)(?<!\d\.\d)\d{{0,5}}(?:\.\d{{1,6}})?(?!\d|\.\d)(?:{_BEHIND}"
-    r"|(?=[^\S\n]?(?:[^\W\d_]{1,9}[^\S\n]?){1,2}(\d{1,6})(?![\d.])))"
-)
-# Scores of which a share may be told; and the digits of Rome
-_SCALES = (1, 5, 10, 100)
-_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
-# The most of a reason that is compared with what stands right behind a number
-_MOST_BEGUN = 24
-_BY_ITSELF = re.compile(_BEHIND)
-# Inside a word, of a script that has spaces between words
-_IN_A_WORD = re.compile(r"[^\W\d_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
-
-
-def without_verdicts(text: str, said: str, *keys: str, verdict: Mapping[str, Any] | None = None) -> str:
-    """A judged text with notes in place of what a reply repeated as its verdict: `said`, where it is no JSON, else
-    `keys` with their values, and in JSON that says what `verdict` does what may be the score. The text is unchanged
-    where it holds none.
-    """
-    scoreless = _without_scores(as_written(text), verdict or {})
-    spelled, pieces, end = _one_spelling(scoreless), list[str](), 0
-    found = (
-        _places_of(said, spelled)
-        if said
-        else [*_places_of_keys(keys, spelled), *_stated_beside(verdict or {}, spelled, _low(spelled))]
-    )
-    for start, behind in sorted(set(found)):
-        if start >= end:
-            pieces += [spelled[end:start], _HIDDEN]
-            end = behind
-    return "".join([*pieces, spelled[end:]]) if pieces or scoreless != as_written(text) else text
-
-
-def _without_scores(text: str, verdict: Mapping[str, Any]) -> str:
-    wanted = _shape(dict(verdict))
-    if len(wanted) != 1:
-        return text
-    for read in dict.fromkeys(map(_without_lone_backslashes, (text, _BARE_WORD.sub(_quoted, text)))):
-        pieces, end = list[str](), 0
-        for start, behind, value in _places_of_objects(read):
-            if any(_says(own, wanted[0], words_for=(float,)) for own in _shape(value)):
-                pieces += [read[end:start], _scoreless(value, wanted[0])]
-                end = behind
-        if pieces:
-            return "".join([*pieces, read[end:]])
-    return text
-
-
-def _scoreless(value: object, wanted: Sequence[object]) -> str:
-    """JSON of `value`; where an object in it says what is `wanted`, with notes in place of what may be the score: of
-    all its texts but those wanted, and of the numbers wanted.
-    """
-    try:
-        if isinstance(value, list):
-            return f"[{', '.join(_scoreless(each, wanted) for each in value)}]"
-        if not isinstance(value, tuple):
-            return json.dumps(value, ensure_ascii=False)
-        own = [None if isinstance(each, tuple | list) else _meaning(each) for _, each in value]
-        hidden = set[int]()
-        if _says(own, wanted, words_for=(float,)):
-            texts = {
-                min(range(len(own)), key=lambda at: (own[at] != said, not _is_mended(own[at], said)))
-                for said in wanted
-                if isinstance(said, str)
-            }
-            hidden = {
-                at
-                for at, one in enumerate(own)
-                if at not in texts and (isinstance(one, str) or any(_is_alike(one, said, own) for said in wanted))
-            }
-        pairs = (
-            (key, json.dumps(_HIDDEN) if at in hidden else _scoreless(each, wanted))
-            for at, (key, each) in enumerate(value)
-        )
-        return f"{{{', '.join(f'{json.dumps(key, ensure_ascii=False)}: {each}' for key, each in pairs)}}}"
-    except RecursionError:
-        return json.dumps(_HIDDEN)
-
-
-def _places_of_keys(keys: Sequence[str], text: str) -> Iterator[tuple[int, int]]:
-    return (match.span() for match in _pair_matches(text) if _low(match[2]) in keys)
-
-
-def _places_of(said: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where `text` says `said`; case and spaces may differ."""
-    letters = [(letter, place) for place, char in enumerate(text) if not char.isspace() for letter in char.casefold()]
-    bare, wanted = "".join(letter for letter, _ in letters), _bare(said)
-    start = bare.find(wanted)
-    while start >= 0:
-        yield letters[start][1], letters[start + len(wanted) - 1][1] + 1
-        start = bare.find(wanted, start + len(wanted))
-    # with other signs between its words
-    if len(_TOKEN.findall(said)) > 1:
-        yield from _places_of_words(said, text)
-
-
-def _places_of_words(said: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where `text` has the words and numbers of `said` in their order, whatever signs stand between them."""
-    wanted = [one.casefold() for one in _TOKEN.findall(composed(said))]
-    found = list(_TOKEN.finditer(text)) if wanted else []
-    words = [one[0].casefold() for one in found]
-    for at in range(len(words) - len(wanted) + 1):
-        if words[at] == wanted[0] and words[at : at + len(wanted)] == wanted:
-            yield found[at].start(), found[at + len(wanted) - 1].end()
-
-
-# A word or a number; `score10` is both
-_TOKEN = re.compile(r"[^\W\d_]+|\d+")
-
-
-_HIDDEN = "(a verdict, not shown)"
-_HIDDEN_MEANING = _low(_HIDDEN)
-
-
-def _bare(text: str) -> str:
-    return "".join(composed(as_written(text)).casefold().split())
 
 
 def score_of(verdict: Mapping[str, Any], low: float, high: float) -> float:
@@ -1048,15 +416,6 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-# Objects as tuples of pairs, of which a key may have several
-_ANY = json.JSONDecoder(object_pairs_hook=tuple, strict=False)
-# Sets of texts, as programs have them, are no objects
-_OBJECT_OPEN = re.compile(r"\{\s*+\"(?:[^\"\\]++|\\.)*+\"\s*+:", re.DOTALL)
-# A value that JSON would have in quotes
-_BARE_WORD = re.compile(r"(?<=[:：∶])\s{0,8}+([^\s\"'{\[\],:][^\"{}\[\],:\n]{0,60}+)(?=[,}])")
-_CONSTANT = re.compile(r"(?:true|false|null|NaN|-?Infinity|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*")
-# What a try costs, in characters
-_A_TRY = 100
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
 
 

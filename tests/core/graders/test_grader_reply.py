@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from agentscope_tuner.graders.client.quotations import Quotable, without_verdicts
 from agentscope_tuner.graders.client.reply import (
-    Quotable,
     Quotation,
     Reply,
     ReplyError,
@@ -19,7 +19,6 @@ from agentscope_tuner.graders.client.reply import (
     label_score,
     rank_of,
     score_of,
-    without_verdicts,
 )
 from agentscope_tuner.graders.injection_defence import neutralise
 
