@@ -369,7 +369,9 @@ ROUGHLY_BEFORE = re.compile(
     r"|около|примерно|приблизительно|приблизно|khoảng|około|yaklaşık|ongeveer|ungefär|cirka|omtrent|noin|přibližně|asi"
     r"|körülbelül|approximativement"
     r"|approssimativamente"
-    r"|aproximativ|περίπου|تقريبا|حوالي|लगभग|ประมาณ|sekitar|kira-kira)|[≈约約][为是]?|약|\\approx)[\s$]*(?:\\[(\[])?\Z",
+    r"|aproximativ|περίπου|تقريبا|حوالي|लगभग|ประมาณ|sekitar|kira-kira)(?: (?:the|il|lo|la|el|le|los|las|gli))?"
+    r"|[≈约約][为是]?|약|\\approx)"
+    r"[\s$]*(?:\\[(\[])?\Z",
     re.IGNORECASE,
 )
 

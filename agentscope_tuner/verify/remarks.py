@@ -129,7 +129,9 @@ _UNDERSTOOD = (
     | OPENS
     | VERBS
     | word_set(
-        """worth all every each both other others such soit currently now up any them us me you they he she same
+        """liczba liczbą число числом число број číslo číslem talet tallet tal szám számot number's numărul număr sayı
+        sayısı sayısıdır sayıdır broj luku arv αριθμός αριθμό bilangan nambari số عدد العدد संख्या zahl nombre número
+        worth all every each both other others such soit currently now up any them us me you they he she same
         total totals altogether together overall only precisely different distinct ways way times time more
         remaining desired wanted final simplest form reduced fraction decimal percentage exact integer whole units
         square cubic years year old day days hours long apart away shown computed calculated found obtained expected

@@ -121,8 +121,10 @@ English, at first contact on 2026-11-29: 0.7 % and 10.7 %. `round55`, 152 and 15
 in 23 other languages than English, after the judge was mended from that: 1.3 % and 3.9 %. Both that were paid took
 their answer back behind the box, with a matrix and with a fraction. `round56`, 150 and 150 rows of one more author in
 24 languages, asked for a sentence or two behind a third of the boxes, after it was mended from that, at first contact
-on 2026-11-29: 0.7 % and 16.0 %; half of the 24 refused state another number in such a sentence. All have
-been read since.
+on 2026-11-29: 0.7 % and 16.0 %; half of the 24 refused state another number in such a sentence. `round57`,
+150 and 150 rows of one more author in 30 languages, asked for subjects that are less usual (several parts, tables,
+units, intervals), at first contact on 2026-11-29: 0.0 % and 13.3 %; half of the 20 refused are notations, such as
+`47 degrees 23 minutes` and `\\bar 5`. All have been read since.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -144,7 +146,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 57))
+ROUNDS = tuple(f"round{n}" for n in range(1, 58))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

@@ -468,7 +468,7 @@ def _is_form_of_questions(front: str, back: str, question: Question) -> bool:
 
 
 _ISOMORPHIC = re.compile(r"[\s$\\(\[]*?(?P<of>[^$]+?)\s*\\(?:cong|simeq)\s*")
-_FIRST_MEMBER = re.compile(r"\\equiv|≡|=")
+_FIRST_MEMBER = re.compile(r"\\equiv|≡|=|\\in(?![a-z])")
 
 
 def _is_asked_modulo(front: str, text: str, modulus: str, question: Question) -> bool:
@@ -488,7 +488,7 @@ def _is_asked_modulo(front: str, text: str, modulus: str, question: Question) ->
 
 _WHOLE = re.compile("[0-9]{1,400}")
 _WHOLE_POWER = re.compile(r"(?P<base>[0-9]{1,400})(?:\^(?P<to>[0-9]{1,40}))?")
-_CONGRUENT = re.compile(r"(?<!\\not)(?<!\\not )(?:\\equiv|≡)[\s{]{0,9}(?:\\boxed)?[\s{]{0,9}\Z")
+_CONGRUENT = re.compile(r"(?<!\\not)(?<!\\not )(?:\\equiv|≡|\\in(?![a-z]))[\s{]{0,9}(?:\\boxed)?[\s{]{0,9}\Z")
 
 
 def _side(tokens: list[Token], direction: int) -> tuple[list[Token], str]:

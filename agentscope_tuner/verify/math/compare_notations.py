@@ -31,6 +31,7 @@ from agentscope_tuner.verify.math.prose import (
 from agentscope_tuner.verify.math.question import Question, is_english
 from agentscope_tuner.verify.math.readings import resolve
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, respelled
+from agentscope_tuner.verify.math.units import is_degree, unit_named
 from agentscope_tuner.verify.math.unwrap import Pair
 from agentscope_tuner.verify.words import word_set
 
@@ -319,10 +320,80 @@ def in_notation(text: str, truth: str) -> tuple[str, str]:
         text = _EITHER.sub(lambda one: "," if one["index"] else "\\text{ or }", text)
     if "\\mid" not in text and "|" not in text and ":" not in text:
         text = _JOINED_SETS.sub(", ", text)
+    text, truth = _in_signs_beside(text, truth)
     text = _in_form_of(truth, text)
     if "=" in text + truth and _POINT.match(text) is not None and _POINT.match(truth) is not None:
         return _point(text) or text, _point(truth) or truth
     return text, truth
+
+
+def _in_signs_beside(text: str, truth: str) -> tuple[str, str]:
+    """What one side writes in signs and the other in words, or in another order of letters, as signs."""
+    if "'" in text + truth or "prime" in text + truth:
+        text, truth = _angle_in_signs(text), _angle_in_signs(truth)
+    if "=" in truth and (names := _LENGTH_NAMED.findall(text)):
+        for one, other in (name for name in names if name[0] != name[1]):
+            # a segment's length has the name of its ends in either order
+            if f"{one}{other}" not in truth and f"{other}{one}" in truth:
+                text = text.replace(f"{one}{other}", f"{other}{one}")
+    between = _BETWEEN.fullmatch(plain(text)) if _BOUNDED.search(truth) is not None else None
+    if between is not None and (between["all"] or not _CLOSED_END.search(truth)):
+        low, high = between["low"] or between["from"], between["high"] or between["to"]
+        text = f"[{low},{high}]" if between["all"] else f"({low},{high})"
+    return text, truth
+
+
+_LENGTH_NAMED = re.compile(r"(?<![A-Za-z\\{])([A-Z])([A-Z])(?=\s*=\s*(?:-?\d|\\sqrt|\\[dt]?frac))")
+_END = r"-?(?:\d+(?:\.\d+)?(?:/\d+)?|\\[dt]?frac \d+ {1,2}\d+|\\sqrt \d+|\\pi)"
+_BETWEEN = re.compile(
+    rf"(?:strictly |exclusively )?(?:between|zwischen|entre|tra|fra|между|mellan|tussen|między)\s+(?P<low>{_END})"
+    rf"\s+(?:and|und|et|y|e|и|og|och|en|i)\s+(?P<high>{_END}),?(?: exclusive)?(?P<all>,? ?\(?inclusive\)?)?"
+    rf"|在?\s*(?P<from>{_END})\s*[和与到]\s*(?P<to>{_END})\s*之间"
+)
+_BOUNDED = re.compile(r"\A\[|\]\Z|[<≤]|\\l[et]")
+_CLOSED_END = re.compile(r"\\[lg]eq?(?:slant)?(?![a-z])|[≤≥\[\]]")
+
+
+def _angle_in_signs(text: str) -> str:
+    r"""Degrees, minutes and seconds in words, of any language, as signs: `69^\circ 25'`."""
+    found = _ANGLE.fullmatch(unset(text)) if len(text) <= LONGEST_FORM else None
+    if found is None or unit_named(found["minutes"]) not in _MINUTES:
+        return text
+    if found["degrees"][:1].isalpha() and not is_degree(found["degrees"]):
+        return text
+    if found["seconds"] and unit_named(found["seconds"]) not in _SECONDS:
+        return text
+    seconds = f" {found['s']}''" if found["seconds"] else ""
+    return f"{found['d']}^\\circ {found['m']}'{seconds}"
+
+
+_MINUTES, _SECONDS = ("minute", "minutes", "min"), ("second", "seconds", "sec", "s")
+_AND = r"(?:,|\s(?:and|und|et|y|e|и|och|og|en|i|ve)(?=\s))?"
+_ANGLE = re.compile(
+    rf"(?P<d>\d{{1,4}})\s*(?P<degrees>°|\^?\s?\\circ|[^\W\d_]+){_AND}\s*(?P<m>\d{{1,2}})\s*(?P<minutes>[^\W\d_]+)"
+    rf"(?:{_AND}\s*(?P<s>\d{{1,2}}(?:\.\d+)?)\s*(?P<seconds>[^\W\d_]+))?"
+)
+
+
+def residues_listed(text: str, truth: str, question: str) -> str:
+    r"""The residues of a congruence as a list, where the question names its modulus: `x\equiv\pm2,\pm7\pmod{15}`."""
+    found = _CONGRUENCES.fullmatch(text) if "mod" in text and "mod" not in truth else None
+    if found is None or re.search(rf"mod\w*[\s{{\\}}($]*{found['modulus']}(?!\d)", question) is None:
+        return text
+    rests = set[int]()
+    for one in re.split(r"[,;]", re.sub(r"\\[{} ]|\s", "", found["rests"])):
+        number = re.fullmatch(r"(\\pm|±|-)?(\d{1,6})", one)
+        if number is None or not int(found["modulus"]):
+            return text
+        signs = (1, -1) if number[1] in ("\\pm", "±") else (-1 if number[1] else 1,)
+        rests.update(sign * int(number[2]) % int(found["modulus"]) for sign in signs)
+    return ", ".join(map(str, sorted(rests))) if len(rests) > 1 else text
+
+
+_CONGRUENCES = re.compile(
+    r"(?:[a-z]\s*)?(?:\\equiv|≡|=|\\in)(?![a-z])\s*(?P<rests>[^a-zA-Z()]*(?:\\pm[^a-zA-Z()]*)*)"
+    r"\(?\\(?:[pb]?mod|operatorname\{mod\}|text\{\s*mod\s*\})\s*\{?\s*(?P<modulus>\d{1,4})\s*\}?\s*\)?"
+)
 
 
 def _in_form_of(truth: str, text: str) -> str:

@@ -122,8 +122,8 @@ def _hands_on(question: Question, answer: Node, reference: Node) -> bool:
         return False
     wanted, found = notation(reference), notation(answer)
     if "Degrees" in (given.notation, wanted):
-        is_given = not isinstance(answer, Degrees) or literal(answer.inside) == given.value
-        return is_given and given.notation == found != wanted
+        inside = answer.inside if isinstance(answer, Degrees) else answer
+        return literal(inside) == given.value and given.notation == found != wanted
     exact = [_number(side) for side in (reference, answer)]
     if wanted == found == given.notation == "decimal" and exact[1] == given.value != exact[0]:
         # it is to be rounded

@@ -291,8 +291,23 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
     return True if all(_is_asked(meant, asked.text) for _, meant in own) else None
 
 
+_OF_NUMBERS = re.compile(r"(?P<short>[^\W\d_]{3,6})\((?P<of>\d+(?:[,;]\d+)+)\)")
+
+
+def _abbreviates(name: str, question: str) -> bool:
+    """Whether a name is the first letters of words of the question, and of its numbers: `НОК(84,90)`, `lkkt(84,90)`."""
+    found = _OF_NUMBERS.fullmatch(name.replace(" ", ""))
+    if found is None or not {*re.findall(r"\d+", found["of"])}.issubset(re.findall(r"\d+", question)):
+        return False
+    return found["short"].lower() in "".join(
+        word[0] for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", question.lower())
+    )
+
+
 def _is_whole_asked(name: str, asked: Question) -> bool | None:
     """As `_is_asked_by_sign`, of names that are no sign and what it is of: `[L:K]`, `|\\nabla f(1,2)|`."""
+    if _abbreviates(name, asked.text):
+        return True
     formulas = bare_formulas(asked.text)
     if (steepest := _STEEPEST.fullmatch(name)) is not None and _ASKS_STEEPEST.search(asked.text) is not None:
         at_point = steepest["at"] is None or bare_formula(steepest["at"]) in formulas

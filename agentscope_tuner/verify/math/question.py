@@ -413,9 +413,14 @@ class Question:
     def asked_for(self) -> frozenset[tuple[str, ...]]:
         """The names and formulas that the last sentence with any asks for, by their tokens: the `f(2)` of `find f(2)`.
 
-        `The square of x` asks for no `x`.
+        `The square of x` asks for no `x`; a sentence behind it asks for what it defines: `Find $S=u_0+u_1$.`
         """
-        return frozenset(tokens for tokens, behind in self._asked_alone if not _PART_OF.search(behind))
+        asked = {tokens for tokens, behind in self._asked_alone if not _PART_OF.search(behind)}
+        behind = _SENTENCES.search(self.text, max((at for _, at, _ in self._alone), default=0)) if asked else None
+        defined = [] if behind is None else list(_DEFINED.finditer(self.text, behind.end()))
+        asks = asking_clause(self.text)[0] if defined else ""
+        at_once = [one for one in defined if one[0] in asks]
+        return frozenset({(one[1],) for one in at_once or defined} | (set() if at_once else asked))
 
     def asks_for(self, formula: str) -> bool:
         r"""Whether the question asks for the value of this formula, which is more than a name: `3\star 2`."""
@@ -877,6 +882,8 @@ _SOLVES = re.compile(
     re.IGNORECASE,
 )
 _SENTENCES = re.compile(r"[.!?]\s|[。？！]")
+# A letter that a formula defines
+_DEFINED = re.compile(r"(?:\$|\\[(\[])\s*([a-zA-Z])\s*=")
 # The gap that an answer fills
 _GAP = re.compile(r"(?:\\?_|\\(?:underline|hspace|boxed|square|Box|qquad|quad)(?:\{[^{}]*\})?|[?？□\s（）()])*+")
 

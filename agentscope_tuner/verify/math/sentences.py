@@ -27,7 +27,7 @@ from agentscope_tuner.verify.math.node import (
     walk,
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
-from agentscope_tuner.verify.math.prose import NEUTRAL, allowed, is_wordless
+from agentscope_tuner.verify.math.prose import NEUTRAL, allowed, is_wordless, plain
 from agentscope_tuner.verify.math.question import LABEL_ROWS, Question
 from agentscope_tuner.verify.math.readings import Side
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, respelled, tokenize
@@ -501,8 +501,9 @@ _LETTERED = re.compile(
     rf"|{_TEXT}\s*\{{\s*([a-h])\)\s*\}}){_GAP}"
 )
 _BETWEEN = re.compile(r"(?:\\[ ,;:!~]|\\q?quad|[~\s,;.，；。、])*+\Z")
-_DIMENSIONS = frozenset({"dimension", "dimensions", "length", "width", "size", "rectangle", "sides"})
-_BY = re.compile(rf"(\d[\d.]*){_GAP}(?:{_TEXT}\s*\{{\s*by\s*\}}|by){_GAP}(\d[\d.]*)")
+_DIMENSIONS = frozenset({"dimension", "dimensions", "length", "width", "size", "order", "rectangle", "sides"})
+_SIDE = r"(\d[\d.]*(?:/\d+)?)\s*([a-z]{1,12}\.?)?"
+_BY = re.compile(rf"{_SIDE}\s*(?:by|×|\\times|x)\s*{_SIDE}")
 _FEWEST = 2
 _LABELS = re.compile(rf"{_TEXT}\s*\{{|[a-z]\s*[:=]")
 
@@ -707,10 +708,24 @@ def without_asked_base(text: str, question: Question) -> str:
     return f"\\text{{{text}}}" if says_base else text
 
 
-def by_sides(text: str, question: Question) -> str:
-    r"""`8 \text{ by } 5` as `8, 5`, where the question asks for dimensions; any other text as it is."""
-    match = _BY.fullmatch(text.strip()) if _DIMENSIONS & question.words else None
-    return text if match is None else f"{match[1]}, {match[2]}"
+def by_sides(text: str, question: Question, *, in_order: bool = True) -> str:
+    r"""`8 \text{ m by } 5 \text{ m}` as a list, where the question asks for dimensions; any other text as it is."""
+    match = _BY.fullmatch(plain(text)) if _DIMENSIONS & question.words else None
+    if match is not None and match[4] is match[2] is None and _OF_ROWS & question.words:
+        return f"({match[1]},{match[3]})"
+    if match is None or (match[4] is match[2] is None and "by" not in text):
+        return text
+    first, second = match[2] or match[4], match[4]
+    if any(unit is not None and unit_named(unit.rstrip(".")) is None for unit in (first, second)):
+        return text
+    sides = [(match[1], first), (match[3], second)]
+    if not in_order:
+        sides.sort(key=lambda side: Fraction(side[0].rstrip(".")))
+    return ", ".join(value if unit is None else f"{value}\\text{{ {unit}}}" for value, unit in sides)
+
+
+# What has rows and columns, in this order
+_OF_ROWS = frozenset({"matrix", "matrices"})
 
 
 _VALUE = r"-?\d+(?:\.\d+)?(?:/\d+)?|-?\\[dt]?frac\{?\d+\}?\{?\d+\}?"

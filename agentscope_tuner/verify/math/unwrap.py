@@ -18,6 +18,7 @@ from agentscope_tuner.verify.find import last_boxes
 from agentscope_tuner.verify.math.canonical import componentwise, written_out
 from agentscope_tuner.verify.math.names import LETTERS, LISTS, bare_formula, bare_formulas, same_value, value_named
 from agentscope_tuner.verify.math.node import (
+    MARKS,
     Apply,
     Collection,
     Connective,
@@ -258,7 +259,8 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     if lost is not None:
         return Side(text, (), None, None, f"the answer holds {lost}")
     asked = question or NO_QUESTION
-    if asked.speaks_of_rounding and ref.node is not None and is_decimal(ref.node):
+    rounded = ref.node.inside if isinstance(ref.node, MARKS) else ref.node
+    if asked.speaks_of_rounding and rounded is not None and is_decimal(rounded):
         # it says that it is rounded, as it is to be
         text = _ROUGH.sub("", text, count=1) if _ROUGH.match(text) else text.removeprefix("約").removeprefix("约")
     text = _EXTREME.sub(partial(_function_of, asked), _concluded(text), count=1)

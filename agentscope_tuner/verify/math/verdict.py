@@ -18,7 +18,12 @@ from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause, says_another
 from agentscope_tuner.verify.math.chemistry import without_substance
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
-from agentscope_tuner.verify.math.compare_notations import in_notation, lines_of_kinds, without_next_day
+from agentscope_tuner.verify.math.compare_notations import (
+    in_notation,
+    lines_of_kinds,
+    residues_listed,
+    without_next_day,
+)
 from agentscope_tuner.verify.math.compare_words import forms, wordings
 from agentscope_tuner.verify.math.guards import unearned
 from agentscope_tuner.verify.math.named_parts import by_names
@@ -47,7 +52,7 @@ from agentscope_tuner.verify.math.quantities import (
 )
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about, is_english
 from agentscope_tuner.verify.math.readings import measured
-from agentscope_tuner.verify.math.sentences import is_false, lettered, with_declared_constant
+from agentscope_tuner.verify.math.sentences import by_sides, is_false, lettered, with_declared_constant
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack, with_square_brackets
 from agentscope_tuner.verify.math.units import (
@@ -311,7 +316,7 @@ def _power_of(unit: re.Match[str]) -> int:
     return 3 if power in ("3", "³") or re.search("^V|^R|c[úu]b|volum", said) else 1
 
 
-_RESIDUE = re.compile(r"(?<![\d.,])(?:\\(?:overline|bar)\s*\{?\s*(\d+)\s*\}?|\[\s*(\d+)\s*\])(?:_\{?\d+\}?)?")
+_RESIDUE = re.compile(r"(?<![\d.])(?<!\d,)(?:\\(?:overline|bar)\s*\{?\s*(\d+)\s*\}?|\[\s*(\d+)\s*\])(?:_\{?\d+\}?)?")
 _OF_RESIDUES = re.compile(r"\\mathbb\s*\{?Z\}?\s*(?:_|/)|Z_\{?\d|residue class|剩余类|Restklasse|вычет")
 
 
@@ -690,8 +695,19 @@ def _with_rounded_name(text: str, truth: str) -> str:
 
 
 def _said_alone(text: str, asked: Question) -> str:
-    """A value without the substance or the kind of line that it is of, where the question tells that."""
-    return lines_of_kinds(without_substance(text, asked), asked)
+    """A value without the substance, the kind of line or what is counted, where the question tells that."""
+    text = lines_of_kinds(without_substance(text, asked), asked)
+    counted = _NOUN_FIRST.fullmatch(text)
+    if counted is None:
+        return text
+    noun, asks = counted["noun"].lower(), asking_clause(asked.text)[0] or re.split(r"[.?!,]\s", asked.text)[-1]
+    if noun not in asks.lower():
+        return text
+    # where nouns stand before their numbers: `shilingi 1500`
+    return counted["amount"] if re.search(rf"(?<!\w){noun}\s\$?\d", asked.text.lower()) is not None else text
+
+
+_NOUN_FIRST = re.compile(r"\\text\s*\{\s*(?P<noun>[^\W\d_]{3,14})\s*\}\s*(?P<amount>\d[\d.,]*)")
 
 
 def prepared(answer: str, ground_truth: str, question: str | None) -> tuple[str, str, str | None]:
@@ -706,6 +722,11 @@ def prepared(answer: str, ground_truth: str, question: str | None) -> tuple[str,
         text, truth = _residues(text, question), _residues(truth, question)
         text, truth = _without_nameless(text, truth)
         if (asked := about(question)) is not None:
+            text = residues_listed(text, truth, asked.text)
+            sides = [by_sides(one, asked, in_order=False) for one in (text, truth)]
+            if sides[0] != text and sides[1] != truth:
+                # either side may be told first
+                text, truth = sides
             text, truth = in_asked_form(_said_alone(text, asked), _said_alone(truth, asked), asked)
     text, truth, question = _by_text(text, truth, question)
     truth = _pointed(own := truth, text, question)
