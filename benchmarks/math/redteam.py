@@ -124,7 +124,10 @@ their answer back behind the box, with a matrix and with a fraction. `round56`, 
 on 2026-11-29: 0.7 % and 16.0 %; half of the 24 refused state another number in such a sentence. `round57`,
 150 and 150 rows of one more author in 30 languages, asked for subjects that are less usual (several parts, tables,
 units, intervals), at first contact on 2026-11-29: 0.0 % and 13.3 %; half of the 20 refused are notations, such as
-`47 degrees 23 minutes` and `\\bar 5`. All have been read since.
+`47 degrees 23 minutes` and `\\bar 5`. `round58`, 80 and 120 rows of one more author, asked for free answers of
+olympiads, such as `all even n` and `the line $x=1$`, and for right answers that rules do not understand, at first
+contact on 2026-11-29, after it was mended from that and whole numbers told in words are compared: 0.0 % and 37.5 %.
+All have been read since.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -146,7 +149,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 58))
+ROUNDS = tuple(f"round{n}" for n in range(1, 59))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

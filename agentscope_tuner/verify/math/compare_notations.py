@@ -19,7 +19,7 @@ from agentscope_tuner.verify.math.node import (
     Relation,
     all_of,
 )
-from agentscope_tuner.verify.math.parameters import rests
+from agentscope_tuner.verify.math.parameters import whole_numbers_of
 from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.prose import (
     cycles,
@@ -52,7 +52,11 @@ _IN_BASE = re.compile(
 _HALF_DAY = 12 * 60 * 60
 # How long, not when
 _SPAN = re.compile("時間|小时|小時")
-_CLOCK = re.compile(r"[:点點時时시]|\dh\d|\d\.\d\d(?!\d)")
+_CLOCK = re.compile(
+    r"[:点點時时시]|\dh\d|\d\.\d\d(?!\d)"
+    r"|\d(?:[ap]\.?m\b|o['’]clock|uhr|uur|(?:in|at)the)|[午晚早晨]",
+    re.IGNORECASE,
+)
 _CJK_HALF = "上午|早上|早晨|下午|晚上|傍晚|午前|午後|오전|오후"
 _TIME = re.compile(
     rf"\d{{1,2}}:\d{{2}}\s*[ap]\.?\s?m\b|(?:{_CJK_HALF})\s*\d{{1,2}}\s*[:点點时時시](?:\s*\d{{1,2}}\s*[分분]?)?",
@@ -306,6 +310,7 @@ def in_notation(text: str, truth: str) -> tuple[str, str]:
     if len(text) > _LONGEST_NOTED:
         return text, truth
     text = _respelled(text) if "\\" in text else text
+    text, truth = (_in_one_spelling(side) for side in (text, truth))
     text = text if "=" in truth else _OF_UNKNOWNS.sub("", text)
     if not text.isascii():
         text, truth = (_WEEKDAY.sub(_weekday, one) for one in (text, truth))
@@ -327,10 +332,58 @@ def in_notation(text: str, truth: str) -> tuple[str, str]:
     return text, truth
 
 
+def _in_one_spelling(text: str) -> str:
+    """Either side with what is written in several ways in one: fields in bold, fractions in words, dates."""
+    for needed, pattern, spelling in _ONE_SPELLING:
+        text = pattern.sub(spelling, text) if needed in text else text
+    return text
+
+
+_ONE_SPELLING: tuple[tuple[str, re.Pattern[str], str], ...] = (
+    ("mathbf", re.compile(r"(?<=\\in)\s*\\mathbf\s*\{?\s*([NZQRC])\s*\}?(?![a-zA-Z])"), r"\\mathbb{\1}"),
+    ("分", re.compile(r"(?<!\d)(\d+)\s*(?:\\text\s*\{\s*)?分の\s*\}?\s*(\d+)"), r"\\frac{\2}{\1}"),
+    ("분", re.compile(r"(?<!\d)(\d+)\s*(?:\\text\s*\{\s*)?분의\s*\}?\s*(\d+)"), r"\\frac{\2}{\1}"),
+    ("t{-}", re.compile(r"(?<=\d)\\text\{-\}(?=\d)"), "-"),
+    (
+        "(equality",
+        re.compile(r"\\text\s*\{\s*\(equality(?: holds)? (?:if and only if|iff|if|when|at|for)\s*\}\s*([^()]*)\)"),
+        r"\\text{ when }\1",
+    ),
+    ("equality", re.compile(r"(?:with )?equality(?: holds)? (?:if and only if|iff|if|when|at|for)\b"), "when"),
+    ("arbitrary", re.compile(r"(\\in\s*\\mathbb\s*\{?[RC]\}?)\s*,?\s*\\text\s*\{\s*(?:is )?arbitrary\s*\}"), r"\1"),
+    ("layer ", re.compile(r"\b(?:[Pp]layer (?:1|[Oo]ne)|[Ff]irst [Pp]layer)\b"), "first player"),
+    ("layer ", re.compile(r"\b(?:[Pp]layer (?:2|[Tt]wo)|[Ss]econd [Pp]layer)\b"), "second player"),
+)
+# What kind of set an equation is of
+_KIND_OF_SET = re.compile(
+    r"(?:the )?(?:equation of (?:the )?)?(?:(?:vertical|horizontal|straight) )?(?P<kind>line|circle|parabola|ellipse"
+    r"|hyperbola|plane|sphere|curve)(?: with equation| given by)?:? \$?(?P<of>[^$]*=[^$]*)\$?",
+    re.IGNORECASE,
+)
+_SOLVED = re.compile(r"(?P<name>[xyz])\s*=\s*(?P<value>[^=xyz]+)")
+_CONSTANT = re.compile(r"(?:all |any |the )?constant (?:functions?|polynomials?|sequences?)", re.IGNORECASE)
+_IS_CONSTANT = re.compile(
+    r"[a-zA-Z](?:_\{?n\}?|\([a-z]\))?\s*(?:=|\\equiv)\s*(?P<letter>[cCkKa])(?:,| where| for| with|\s)*"
+    r"(?:(?:any|some|an?|every|all|arbitrary|real)\s)*(?:(?P=letter)\s?(?:is (?:an? )?)?)?"
+    r"(?:\\in\s?R|(?:(?:arbitrary|real) )*(?:constant|number)(?: (?P=letter))?)?"
+)
+
+
 def _in_signs_beside(text: str, truth: str) -> tuple[str, str]:
     """What one side writes in signs and the other in words, or in another order of letters, as signs."""
     if "'" in text + truth or "prime" in text + truth:
         text, truth = _angle_in_signs(text), _angle_in_signs(truth)
+    kind = _KIND_OF_SET.fullmatch(unset(truth)) if "=" in truth else None
+    if kind is not None:
+        truth, own = kind["of"].strip(), _KIND_OF_SET.fullmatch(unset(text))
+        text = own["of"].strip() if own is not None and own["kind"].lower() == kind["kind"].lower() else text
+        if (solved := _SOLVED.fullmatch(truth)) is not None and _SOLVED.fullmatch(text) is None:
+            # a line is no value: `x-1=0`
+            truth = f"{solved['name']}-({solved['value']})=0"
+    if _CONSTANT.fullmatch(truth) is not None and _IS_CONSTANT.fullmatch(unset(text)) is not None:
+        return truth, truth
+    if "\\equiv" in text and "mod" not in text and (called := _CALLED_OF.search(truth)) is not None:
+        text = re.sub(rf"(?<![a-zA-Z\\]){called['name']}\s*\\equiv(?![a-z])", f"{called[0]}=", text)
     if "=" in truth and (names := _LENGTH_NAMED.findall(text)):
         for one, other in (name for name in names if name[0] != name[1]):
             # a segment's length has the name of its ends in either order
@@ -343,6 +396,7 @@ def _in_signs_beside(text: str, truth: str) -> tuple[str, str]:
     return text, truth
 
 
+_CALLED_OF = re.compile(r"(?P<name>[a-zA-Z])\([a-z]\)(?=\s*=)")
 _LENGTH_NAMED = re.compile(r"(?<![A-Za-z\\{])([A-Z])([A-Z])(?=\s*=\s*(?:-?\d|\\sqrt|\\[dt]?frac))")
 _END = r"-?(?:\d+(?:\.\d+)?(?:/\d+)?|\\[dt]?frac \d+ {1,2}\d+|\\sqrt \d+|\\pi)"
 _BETWEEN = re.compile(
@@ -814,16 +868,30 @@ _OF_POSITIVE = re.compile(
 
 
 def whole_numbers(pair: Pair) -> Outcome:
-    """Compare the odd, the even and the multiples of a number, however they are told."""
-    truth = rests(plain(pair.ref.text))
-    stated = None if truth is None else rests(plain(pair.answer))
-    if truth is None or stated is None:
+    """Compare the odd, the even, the powers of 2, all but 3, and other whole numbers, however they are told."""
+    truth = whole_numbers_of(pair.truth)
+    stated = None if truth is None else whole_numbers_of(pair.answer)
+    asked = pair.question.text if pair.question is not None else ""
+    if truth is None or stated is None or truth.told == "values":
         return UNKNOWN
-    if pair.question is not None and _OF_POSITIVE.search(pair.question.text):
+    if truth.told == "bounds" and _OF_INTEGERS.search(asked) is None:
+        return UNKNOWN
+    counts_zero = _COUNTS_ZERO.search(asked) is not None
+    if _OF_POSITIVE.search(asked) is not None and not counts_zero:
         truth, stated = truth.positive(), stated.positive()
     if truth.letter and stated.letter and truth.letter != stated.letter:
         return DIFFERENT
-    return EQUAL if truth[:2] == stated[:2] and truth.first == stated.first else DIFFERENT
+    doubtful = frozenset[int]() if counts_zero else truth.doubtful | stated.doubtful
+    if truth.members - doubtful == stated.members - doubtful:
+        return EQUAL
+    return UNKNOWN if stated.told == "values" else DIFFERENT
+
+
+_COUNTS_ZERO = re.compile(r"0\s*\\in\s*\\mathbb\s*\{?N|N\}?\s*_\{?0")
+_OF_INTEGERS = re.compile(
+    r"\bintegers?\b|\bnatural numbers?|\\mathbb\s*\{?[ZN]|ganze[nr]? Zahl|entiers?\b|enteros?\b"
+    r"|inter[io]\b|inteiros?\b|цел\w+|整数|自然数|정수"
+)
 
 
 def records(pair: Pair) -> Outcome:

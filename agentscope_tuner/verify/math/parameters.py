@@ -6,10 +6,11 @@ steps.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise, permutations
-from math import ceil, floor, lcm, prod
+from math import ceil, floor, isqrt, lcm, prod
 from typing import NamedTuple
 
 from agentscope_tuner.verify import re
@@ -49,10 +50,11 @@ from agentscope_tuner.verify.math.node import (
     walk,
     with_args,
 )
+from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.readings import Family, Listing, Named, Reading, Statement, Value, is_listing, resolve
 from agentscope_tuner.verify.math.sets import ParameterRange
-from agentscope_tuner.verify.math.tokens import INTEGERS, REALS
+from agentscope_tuner.verify.math.tokens import INTEGERS, REALS, TooComplex, Unreadable
 
 _STEP = Symbol("step of a progression")
 LETTERS = frozenset({"n", "k", "m", "l", "j", "t", "q"})
@@ -141,6 +143,11 @@ def _span(
                 return None
             declared.add(other.node.name)
         reading = point
+    if isinstance(reading, Listing) and reading.kind == "named":
+        names = [one.name.name for one in reading.items if isinstance(one, Named) and isinstance(one.name, Symbol)]
+        if names != sorted(names) or len(names) < len(reading.items):
+            return None
+        reading = Listing("tuple", tuple(one.value for one in reading.items if isinstance(one, Named)))
     if not (isinstance(reading, Listing) and reading.kind == "tuple"):
         return None
     parts = [part.node for part in reading.items if isinstance(part, Value)]
@@ -586,119 +593,328 @@ def _parameters(call: UndefinedCall) -> tuple[str, ...] | None:
     return None if names is None else tuple(names)
 
 
-class Rests(NamedTuple):
-    """The whole numbers that leave one rest: the odd ones, those from 3 on, the multiples of 4."""
+class WholeNumbers(NamedTuple):
+    """The whole numbers that a text names: the odd ones, those from 3 on, the powers of 2, all but 2 and 3."""
 
-    modulus: int
-    rest: int
+    #: those within `_SPAN`
+    members: frozenset[int]
     #: the letter that stands for them; empty where none does
     letter: str
-    #: the least of them; None where they have none
-    first: int | None
+    #: those that are among them only if 0 is a natural number, which a text may leave unsaid
+    doubtful: frozenset[int]
+    #: `whole` where the text itself says that they are; `bounds` where it does not, as `n>3`; `values` of a mere list
+    told: str
 
-    def positive(self) -> Rests:
+    def positive(self) -> WholeNumbers:
         """Those above 0."""
-        return self.from_on(1) if self.first is None or self.first < 1 else self
-
-    def from_on(self, least: int) -> Rests:
-        return self._replace(first=least + (self.rest - least) % self.modulus)
+        return self._replace(members=frozenset(one for one in self.members if one > 0))
 
 
+# Two sets that are told by numbers of two digits differ somewhere here
+_SPAN = range(-120, 241)
+_MOST_TOLD = 99
 # What says nothing of which numbers they are
 _FILLING = re.compile(
-    r"(?:all|every|any|exactly|the|for|of|when|if|iff|is|are|must|be|values?|only|an?|integers?|numbers?|whole"
-    r"|alle|jede[sr]?|für|wenn|ist|ganzen?|zahl(?:en)?|tous?|toutes?|les?|pour|est|entiers?|nombres?"
-    r"|todos?|todas?|l[oa]s|para|es|enteros?|números?|tutti|gli|per|numeri|interi|inteiros?|os|é"
-    r"|все|всех|всяко[ем]|люб\w+|при|для|цел\w+|числ\w+|чисел|—|-"
-    r"|所有的?|全体|全部|任意的?|一切|的|是|为|整数|数|すべての|모든|정수|은|는|が|は)(?![a-zа-яß-ÿ])"
+    r"(?:all|every|any|exactly|precisely|the|those|for|of|when|if|iff|is|are|must|be|values?|only|an?|such that|that"
+    r"|which|where|with"
+    r"|alle|jede[sr]?|für|wenn|ist|tous?|toutes?|les?|pour|est"
+    r"|todos?|todas?|l[oa]s|para|es|tutti|gli|per|os|é|все|всех|всяко[ем]|люб\w+|при|для|—|-"
+    r"|所有的?|全体|全部|任意的?|一切|的|是|为|すべての|모든|은|는|が|は)(?![a-zа-яß-ÿ])"
+    r"|[:|]|\\(?:left|right)|\\[{} ]"
 )
+_WHOLE = re.compile(
+    r"(?:integers?|numbers?|whole|ganzen?|zahl(?:en)?|entiers?|nombres?|enteros?|números?|numeri|interi|inteiros?"
+    r"|цел\w+|числ\w+|чисел|整数|数|정수)(?![a-zа-яß-ÿ])"
+    r"|,?\s*(?:(?:[a-z]\s*)?(?:\\in|∈)\s*)?(?:\\mathbb\s*(?:z|(?P<natural>n))|ℤ)"
+    r"(?:(?P<above>\s*[\^_]?\s*(?:\+|\*|>\s*0|\\geq?\s*1)\s*)|(?!\s*[_^]))"
+)
+_BASES = {"two": "2", "three": "3", "five": "5", "ten": "10"}
 _EVEN = r"even|gerade[ns]?|pairs?|pares|par|pari|ч[её]тн\w+|偶|짝수"
 _ODD = r"odd|ungerade[ns]?|impairs?|ímpar(?:es)?|impar(?:es)?|dispari|неч[её]тн\w+|奇|홀수"
-_PARITY = re.compile(rf"(?:(?P<odd>{_ODD})|(?P<even>{_EVEN}))(?![a-zа-яß-ÿ])")
-_MULTIPLES = re.compile(
-    r"(?:multiples? of|divisible by|vielfachen? von|multiples? de|múltiplos? de|multipli di|кратн\w+)"
-    r"\s*\$?(?P<of>\d{1,4})(?!\d)"
-    r"|(?P<times>\d{1,4})\s*(?:\$\s*)?的倍数"
+_LISTED = (
+    r"-?\d{1,4}(?:\s*(?:,?\s*(?:and|or|und|oder|y|o|et|ou|e|и|или|和|或)(?![a-zа-я])|[,、])\s*-?\d{1,4})*"
+    r"(?!\d|\s*(?:<|\\l|≤))"
 )
-_POSITIVE = re.compile(
-    r"(?:positiven?|positifs?|positivos?|positivi|natural(?:es)?|natürlichen?|naturels?|naturali|naturais|натуральн\w+|положительн\w+|正|自然)"
-    r"(?![a-zа-яß-ÿ])"
+_SIGN = r">|<|\\[gl](?:eq?(?:slant)?|t)(?![a-z])|[≥⩾≤⩽]"
+_LESS = r"<|\\l(?:eq?(?:slant)?|t)(?![a-z])|[≤⩽]"
+_MOD = r"(?:\(?\s*\\[pb]?mod|\(?\s*\\operatorname\s*mod|\(?mod(?:ulo)?)\s*(?P<modulus>\d{1,2})(?!\d)\s*\)?"
+# What a number has to keep, each behind a denial or not, and how it is tested
+_KEPT: tuple[tuple[str, Callable[[int, re.Match[str]], bool]], ...] = (
+    (rf"(?:(?P<odd>{_ODD})|(?:{_EVEN}))(?![a-zа-яß-ÿ])", lambda n, m: n % 2 == (m["odd"] is not None)),
+    (
+        r"(?:(?:a )?multiples? of|divisible by|vielfachen? von|teilbar durch|multiples? de|divisibles? (?:par|por|per)"
+        rf"|múltiplos? de|multipli di|кратн\w+|дел[ия]тся на)\s*(?P<of>{_LISTED})|(?P<times>\d{{1,2}})\s*的倍数",
+        lambda n, m: _joined(m)(int(d) > 0 and n % int(d) == 0 for d in re.findall(r"\d+", m["of"] or m["times"])),
+    ),
+    (
+        rf"(?P<letter>[a-z])?\s*(?:\\equiv|≡|congruent to)\s*(?P<rests>\\pm\s*\d{{1,3}}|{_LISTED})\s*{_MOD}",
+        lambda n, m: any(
+            (n - sign * int(rest)) % int(m["modulus"]) == 0
+            for rest in re.findall(r"-?\d+", m["rests"])
+            for sign in ((1, -1) if "\\pm" in m["rests"] else (1,))
+        ),
+    ),
+    (
+        r"(?P<by>[1-9]\d?)\s*(?:\\mid|∣|\|)\s*\(?(?P<letter>[a-z])(?![a-z])(?:\s*(?P<more>[+-]\s*\d{1,2})\)?)?",
+        lambda n, m: (n + int("".join((m["more"] or "0").split()))) % int(m["by"]) == 0,
+    ),
+    (
+        r"(?:perfect )?squares?(?! free)|quadratzahl(?:en)?|carrés? parfaits?|cuadrados? perfectos?|完全平方数",
+        lambda n, m: n >= 0 == isqrt(n) ** 2 - n,
+    ),
+    (
+        r"powers? of\s*(?P<base>[2-9](?!\d)|10(?!\d)|two|three|five|ten)",
+        lambda n, m: n in [int(_BASES.get(m["base"], m["base"])) ** k for k in range(10)],
+    ),
+    (
+        r"primes?|primzahl(?:en)?|premiers?|primos?|прост\w+|素数|质数",
+        lambda n, m: n > 1 and all(n % d for d in range(2, isqrt(n) + 1)),
+    ),
 )
-_FROM_ON = re.compile(r",?\s*(?P<letter>[a-z]?)\s*(?P<sign>>|\\geq?(?:slant)?|≥|⩾)\s*(?P<least>-?\d{1,4})(?![\d.])")
-_LETTER_ALONE = re.compile(r"[nkmxab](?![a-z])")
-_MULTIPLE_OF_LETTER = re.compile(
-    r"(?:(?P<own>[a-z])\s*=\s*)?(?P<times>\d{1,3})\s*(?P<of>[a-z])(?:\s*(?P<sign>[+-])\s*(?P<more>\d{1,3}))?"
-    r"\s*(?:,|[(]|其中|where|with|for|mit|où)\s*(?P=of)\s*"
-    r"(?:(?:\\in|∈)\s*(?P<field>\\mathbb\s*[zn](?:\s*\^?_?\s*(?P<above>\+|\*|>\s*0|\\geq?\s*1))?|ℤ|z)"
-    r"|(?P<bound>>|\\geq?(?:slant)?|≥)\s*(?P<least>-?\d{1,3})|=\s*(?P<count>[01])\s*,.*(?:dots|…))\s*[)]?"
+_WITHIN: tuple[tuple[str, Callable[[int, re.Match[str]], bool]], ...] = (
+    (
+        r"(?:positiven?|positifs?|positivos?|positivi|natural(?:es)?|natürlichen?|naturels?|naturali|naturais"
+        r"|натуральн\w+|положительн\w+|正|自然)(?![a-zа-яß-ÿ])",
+        lambda n, m: n > 0,
+    ),
+    (r"non-?negative|nichtnegativen?|неотрицательн\w+|非负", lambda n, m: n >= 0),
+    (
+        rf"(?P<least>-?\d{{1,2}})\s*(?P<low>{_LESS})\s*(?P<letter>[a-z])\s*(?P<high>{_LESS})\s*(?P<most>-?\d{{1,2}})(?![\d.])",
+        lambda n, m: _keeps(int(m["least"]), m["low"], n) and _keeps(n, m["high"], int(m["most"])),
+    ),
+    (
+        rf",?\s*(?P<letter>[a-z])?\s*(?P<sign>{_SIGN}|at least|greater than|more than|at most|less than)"
+        r"\s*(?P<end>-?\d{1,2})(?![\d.])",
+        lambda n, m: _keeps(n, m["sign"], int(m["end"])),
+    ),
+    (
+        r",?\s*(?:except(?: for)?|other than|excluding|apart from|but(?: not)?|besides|\\setminus"
+        r"|\\backslash|not equal to|außer|sauf|excepto|salvo|кроме|tranne|eccetto|除了?"
+        r"|(?P<letter>[a-z])?\s*(?:\\neq?(?![a-z])|≠|\\not\s*(?:=|\\in)|\\notin|∉))"
+        rf"\s*(?:when )?(?:[a-z]\s*=\s*)?(?:\\\s*)?(?P<but>{_LISTED})(?:\s*\\)?\s*(?:以外|之外)?",
+        lambda n, m: str(n) not in re.findall(r"-?\d+", m["but"]),
+    ),
 )
-_CONGRUENT = re.compile(
-    r"(?P<own>[a-z])\s*(?:\\equiv|≡)\s*(?P<rest>-?\d{1,4})\s*"
-    r"(?:\\pmod|\\[bp]?mod|[(]\s*(?:\\bmod|\\operatorname mod|mod))\s*"
-    r"(?P<modulus>\d{1,4})\s*[)]?"
-    r"|(?P<divides>\d{1,4})\s*\\mid\s*(?P<divided>[a-z])"
+_NOT = (
+    r"(?P<not>(?:is |are )?(?:except (?:for )?|other than |excluding |not (?:an? )?|non-?|nicht |no |не )"
+    r"|\\not\s*|不[是能]?)?"
 )
-_LONGEST_CLASS = 90
+_CONDITIONS = tuple(
+    (re.compile(f"{_NOT}(?:{said})"), keeps, kind)
+    for kind, table in (("kept", _KEPT), ("within", _WITHIN))
+    for said, keeps in table
+)
+_VALUES = re.compile(
+    rf"(?:(?P<letter>[a-z])\s*(?:=|\\in(?![a-z])|∈)\s*)?(?:\\\s+)?(?P<values>{_LISTED})"
+    r"(?:\s*\\(?=\s|\Z))?(?![\d.^/a-z+*])"
+)
+_LETTER_ALONE = re.compile(r"(?P<letter>[nkmxabpt])(?![a-z])")
+_JOIN = re.compile(
+    r"[,;、，；]?\s*(?:(?P<or>or|oder|ou|o|или|或|\\cup|∪|\\lor)|and|und|et|y|e|и|和|且)(?![a-zа-яß-ÿ])|[,;、，；]"
+)
+_ANEW = re.compile(
+    r"\s*(?:all|every|any|the|alle|tous|todos|tutti|все|所有)(?![a-zа-я])|\s*(?:[a-z]\s*=\s*)?-?\d+\s*(?:\Z|[,;]|and|or)"
+)
+_RUN = re.compile(r"[:,(]\s*(?:i\.e\.,?\s*|namely\s*)?\d{1,3}(?:\s*,\s*\d{1,3})+\s*,?\s*(?:\\[lc]?dots|\.{3}|…)\s*\)?")
+# A number that is also prime, beside a formula of it
+_PRIME_TOO = re.compile(r"\s*[,(]?\s*(?:where |with )?(?P<letter>[a-z]) (?:is (?:a )?)?prime\s*,?\s*")
+_LONGEST_CLASS = 120
 
 
-def rests(said: str) -> Rests | None:
-    r"""The whole numbers of one rest that a text names: `all odd n \ge 3`, `n=2k+1, k \in \mathbb{Z}`, `所有正偶数`.
+def _joined(said: re.Match[str]) -> Callable[[Iterable[bool]], bool]:
+    """Whether a list of divisors asks for all of them, or for any."""
+    return all if re.search(r"\b(?:and|und|et|y|e|и)\b|[和且]", said[0]) is not None else any
 
-    Args:
-        said: in lower case, without commands that only set type.
+
+def _is_prime(number: int) -> bool:
+    return number > 1 and all(number % divisor for divisor in range(2, isqrt(number) + 1))
+
+
+def _keeps(one: int, sign: str, other: int) -> bool:
+    equal = "e" in sign.removeprefix("less").removeprefix("greater").removeprefix("more") and "\\" in sign
+    equal = equal or sign in ("≥", "⩾", "≤", "⩽", "at least", "at most")
+    low = sign[:1] in "<≤⩽l" or sign[:2] == "\\l" or sign == "at most"
+    return (one < other if low else one > other) or (equal and one == other)
+
+
+@lru_cache(maxsize=1024)
+def whole_numbers_of(text: str) -> WholeNumbers | None:
+    r"""The whole numbers that a text names: `all odd n \ge 3`, `n=2k+1, k \in \mathbb{Z}`, `n=1 and all n \ge 4`.
 
     Returns:
         None for a text that says anything else.
     """
-    if len(said) > _LONGEST_CLASS:
-        return None
-    said = re.sub(r"\$|\\[,;:! ]|~", " ", said).strip()
-    if (found := _CONGRUENT.fullmatch(said)) is not None:
-        modulus = int(found["modulus"] or found["divides"])
-        letter = found["own"] or found["divided"]
-        return Rests(modulus, int(found["rest"] or 0) % modulus, letter, None) if modulus else None
-    if (found := _MULTIPLE_OF_LETTER.fullmatch(said)) is not None:
-        return _multiples_of_letter(found)
-    whole, least, at = None, None, 0
-    letters: set[str] = set()
-    while at < len(said):
-        if (found := _PARITY.match(said, at)) is not None and whole is None:
-            whole = Rests(2, int(found["odd"] is not None), "", None)
-        elif (found := _MULTIPLES.match(said, at)) is not None and whole is None:
-            modulus = int(found["of"] or found["times"])
-            if not modulus:
-                return None
-            whole = Rests(modulus, 0, "", None)
-        elif (found := _FROM_ON.match(said, at)) is not None and least is None:
-            least = int(found["least"]) + (found["sign"] == ">")
-            letters.update(found["letter"])
-        elif (found := _POSITIVE.match(said, at)) is not None:
-            least = max(least or 1, 1)
-        else:
-            found = _FILLING.match(said, at) or _LETTER_ALONE.match(said, at)
-            letters.update(found[0] if found is not None and found.re.pattern == _LETTER_ALONE.pattern else "")
-        if found is None or len(letters) > 1:
+    return _told(_without_markup(text)) if len(text) <= _LONGEST_CLASS else None
+
+
+def _without_markup(text: str) -> str:
+    """In lower case, without commands and braces that only set type or enclose a set."""
+    for pattern, spelling in _MARKUP:
+        text = pattern.sub(spelling, text)
+    return " ".join(text.lower().split()).rstrip(" .!。")
+
+
+_MARKUP = (
+    (re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox|operatorname)\s*\{([^{}]*)\}"), r" \1 "),
+    (re.compile(r"(\\mathbb|mod|_)\s*\{([^{}]*)\}"), r"\1 \2"),
+    (re.compile(r"\$|\\(?:left|right)(?![a-z])|\\[,;:! {}]|\\q?quad(?![a-z])|~"), " "),
+)
+
+
+def _told(said: str) -> WholeNumbers | None:
+    if "=" in said and (prime := _PRIME_TOO.search(said)) is not None:
+        rest = _told(f"{said[: prime.start()]}, {said[prime.end() :].rstrip(')')}")
+        if rest is None or rest.letter != prime["letter"]:
             return None
-        at = found.end()
-        at += len(said[at:]) - len(said[at:].lstrip())
-    return whole if whole is None or least is None else whole.from_on(least)
+        return rest._replace(members=frozenset(one for one in rest.members if _is_prime(one)), told="whole")
+    if (found := _FORM.fullmatch(said)) is not None and (of_form := _of_form(found)) is not None:
+        return of_form
+    reader = _WholeNumberReader(said)
+    return reader.result() if reader.read() else None
 
 
-def _multiples_of_letter(found: re.Match[str]) -> Rests | None:
-    times, more = int(found["times"]), int(found["more"] or 0) * (-1 if found["sign"] == "-" else 1)
-    if not times:
-        return None
-    whole = Rests(times, more % times, found["own"] or "", None)
-    field = "".join((found["field"] or "").split())
+class _WholeNumberReader:
+    """Reads conditions on whole numbers: those of one clause are all kept, and a number keeps one of the clauses."""
+
+    def __init__(self, said: str) -> None:
+        self.said, self.at = said, 0
+        self.values: set[int] = set()
+        self.members: set[int] = set()
+        self.clause: set[int] | None = None
+        self.letters: set[str] = set()
+        self.told = "values"
+        self.doubtful = frozenset[int]()
+        self.first: set[int] = set()
+        #: at most this often all that is told repeats itself
+        self.period = 1
+
+    def read(self) -> bool:
+        """Whether all of the text is understood."""
+        while self.at < len(self.said):
+            if not (self._run() or self._condition() or self._values() or self._join() or self._filling()):
+                return False
+            self.at += len(self.said[self.at :]) - len(self.said[self.at :].lstrip())
+        self._end_clause()
+        # who tells a number twice says something else
+        is_read = self.values.isdisjoint(self.members) and self.first <= self.members
+        return is_read and len(self.letters) <= 1 and self.period < _SPAN.stop // _FEWEST
+
+    def result(self) -> WholeNumbers | None:
+        members = frozenset(self.members | self.values)
+        return WholeNumbers(members, "".join(self.letters), self.doubtful, self.told) if members else None
+
+    def _end_clause(self) -> None:
+        self.members |= self.clause or set()
+        self.clause = None
+
+    def _take(self, found: re.Match[str]) -> bool:
+        self.at = found.end()
+        self.letters.update(filter(None, [found.groupdict().get("letter")]))
+        return True
+
+    def _condition(self) -> bool:
+        for pattern, keeps, kind in _CONDITIONS:
+            found = pattern.match(self.said, self.at)
+            told = [] if found is None else list(map(int, re.findall(r"\d+", found[0])))
+            if found is not None and max(told, default=0) <= _MOST_TOLD:
+                self.period *= max(told, default=1) if kind == "kept" else 1
+                denied = found["not"] is not None
+                numbers = _SPAN if self.clause is None else self.clause
+                self.clause = {one for one in numbers if keeps(one, found) != denied}
+                self.told = "whole" if kind == "kept" or self.told == "whole" else "bounds"
+                return self._take(found)
+        return False
+
+    def _run(self) -> bool:
+        """The first ones, behind what they are: `the powers of 2: 1, 2, 4, ...`."""
+        found = _RUN.fullmatch(self.said, self.at)
+        if found is None or self.clause is None:
+            return False
+        self.first = set(map(int, re.findall(r"\d+", found[0])))
+        return self._take(found)
+
+    def _values(self) -> bool:
+        found = _VALUES.match(self.said, self.at)
+        if found is None:
+            return False
+        if self.clause is not None and len(self.clause) == len(_SPAN):
+            # `the integers are 2 and 3` tells no more than these
+            self.clause, self.told = None, "values" if not self.members else self.told
+        self._end_clause()
+        self.values.update(map(int, re.findall(r"-?\d+", found["values"])))
+        return self._take(found)
+
+    def _join(self) -> bool:
+        found = _JOIN.match(self.said, self.at)
+        if found is None:
+            return False
+        if found["or"] or self.clause is None or _ANEW.match(self.said, found.end()):
+            self._end_clause()
+        return self._take(found)
+
+    def _filling(self) -> bool:
+        found = _WHOLE.match(self.said, self.at)
+        if found is not None:
+            self.told = "whole"
+            self.clause = set(_SPAN) if self.clause is None else self.clause
+            if found["natural"] is not None and found["above"] is None:
+                self.doubtful = frozenset({0})
+            if found["natural"] is not None or found["above"] is not None:
+                least = 0 if found["above"] is None else 1
+                self.clause = {one for one in self.clause if one >= least}
+        found = found or _FILLING.match(self.said, self.at) or _LETTER_ALONE.match(self.said, self.at)
+        return found is not None and self._take(found)
+
+
+# `2k+1, k \in \mathbb{Z}`: a formula in a letter, and which whole numbers the letter stands for
+_FORM = re.compile(
+    r"(?:(?P<own>[a-z])\s*=\s*)?(?P<form>[^=<>≤≥,;:(]*?(?:\([^()=<>,]*\)[^=<>≤≥,;:(]*)*?)\s*(?:[,;:|(]|\\mid(?![a-z]))?\s*"
+    r"(?:(?:其中|where|with|for|mit|où|für|dove|con|где)\s*)?(?:(?:some|any|all|every|an?)\s)?"
+    r"(?P<said>(?:positive|non-?negative)?\s*(?:integers?|(?:whole )?numbers?)\s*)?(?P<of>[a-z])(?![a-z])\s*"
+    r"(?:(?P<is>(?:is|being|ist|est|es)\s(?:an?\s|any\s)?(?:positive|non-?negative)?\s*(?:integer|whole number))"
+    r"|(?P<field>\\in|∈)\s*(?:\\mathbb\s*(?:z|(?P<natural>n))|ℤ)(?:\s*_?\s*\^?\s*(?P<above>\+|\*|>\s*0|\\geq?\s*[01]|0))?"
+    r"|(?P<bound>>|\\geq?(?:slant)?(?![a-z])|≥)\s*(?P<least>-?\d{1,2})(?:\s*,?\s*(?P=of)\s*\\in\s*\\mathbb\s*[zn])?"
+    r"|=\s*(?P<count>[01])\s*,.*(?:dots|…))?\s*\)?"
+)
+
+
+def _of_form(found: re.Match[str]) -> WholeNumbers | None:
+    """What a formula in a letter that stands for whole numbers comes to: `n=2^k, k \\ge 0`."""
+    words, least = f"{found['said'] or ''}{found['is'] or ''}", None
     if found["least"] is not None:
         least = int(found["least"]) + (found["bound"] == ">")
     elif found["count"] is not None:
         least = int(found["count"])
-    elif field.endswith(("z", "ℤ")):
-        return whole
-    elif found["above"] is not None:
+    elif "positive" in words or (found["above"] is not None and _FROM_ZERO.fullmatch(found["above"]) is None):
         least = 1
-    else:
-        # whether 0 is a natural number is not said
+    elif "negative" in words or found["natural"] or found["above"] is not None:
+        least = 0
+    try:
+        form = parse(found["form"])
+    except (Unreadable, TooComplex):
         return None
-    return whole.from_on(times * least + more)
+    is_whole = words or any(found[one] for one in ("field", "bound", "count"))
+    if not is_whole or symbols(form) != {found["of"]} or found["of"] == found["own"]:
+        return None
+    members: list[int] = []
+    start = least or 0
+    for steps in (range(start, start + _SPAN.stop), range(-1, 4 * _SPAN.start, -1) if least is None else ()):
+        beyond = 0
+        for step in steps:
+            value = exact_value(substituted(form, found["of"], number(step)))
+            if value is None or value.denominator != 1:
+                return None
+            members.append(int(value))
+            beyond = 0 if int(value) in _SPAN else beyond + 1
+            if beyond > _PAST:
+                break
+    doubtful = members[:1] if found["natural"] and found["above"] is None else []
+    within = frozenset(members) & {*_SPAN}
+    # few say too little of the others
+    if len(within) < _FEWEST:
+        return None
+    return WholeNumbers(within, found["own"] or "", frozenset(doubtful), "whole")
+
+
+_PAST, _FEWEST = 3, 3
+_FROM_ZERO = re.compile(r"[^>]*0")

@@ -257,7 +257,8 @@ def signs(text: str) -> tuple[str, ...] | None:
 _CLOCK_WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox)|\\[ ,;:!~]|[{}\s~.$]")
 _TIME = re.compile(
     r"(?:om|um|klo?|klokken|à|(?:alle)?ore|alle|às|alas|at|o|в|о|у|óra|saat|ώρα|בשעה|الساعة|ساعت|lúc|vào|pukul|στις|เวลา)?(?P<half>上午|早上|早晨|清晨|凌晨|午前|오전|下午|晚上|傍晚|午後|오후)?(\d{1,2})"
-    r"(?:[:h](\d{2})(?:min|:(\d{2}))?|[点點时時시](?:(\d{1,2})[分분]|(?P<part>[半整]))?)(?:o'clock|h|hrs?|uhr|uur|시|น)?"
+    r"(?P<points>[:h](\d{2})(?:min|:(\d{2}))?|[点點时時시](?:(\d{1,2})[分분]|(?P<part>[半整]))?)?"
+    r"(?P<hour>o'clock|uhr|uur)?(?:h|hrs?|시|น)?"
     r"(?:(?P<am>am|(?:inthe|atthe)?morning|morgens|vormittags|delamañana|damanhã|dumatin|delmattino|утра)"
     r"|(?P<pm>pm|inthe(?:afternoon|evening)|nachmittags|abends|dela(?:tarde|noche)|datarde|danoite"
     r"|del?l'après-midi|dusoir|delpomeriggio|disera|дня|вечера))?(?:o'clock|h|hrs?|uhr|uur|시|น)?",
@@ -274,11 +275,11 @@ _NOON = 12
 def time_of_day(text: str) -> tuple[int, bool] | None:
     """The seconds since midnight, and whether the half of the day is said; None for any other text."""
     said = _CLOCK_WRITING.sub("", _POINTED_CLOCK.sub(r"\1:\2", text) if _IS_CLOCK.search(text) else text)
-    match = _TIME.fullmatch(said)
-    if match is None:
+    match = _TIME.fullmatch(said.replace("’", "'"))
+    if match is None or not any(match[one] for one in ("points", "hour", "half", "am", "pm")):
         return None
-    minutes = int(match[3] or match[5] or (30 if match["part"] == "半" else 0))
-    hours, seconds = int(match[2]), int(match[4] or 0)
+    minutes = int(match[4] or match[6] or (30 if match["part"] == "半" else 0))
+    hours, seconds = int(match[2]), int(match[5] or 0)
     half = "am" if match["am"] else "pm" if match["pm"] else ""
     if match["half"]:
         half = "am" if match["half"] in _BEFORE_NOON else "pm" if hours <= _NOON else ""
@@ -306,7 +307,8 @@ _COUNTED = (
 # Each meaning, and the pattern of the phrases that express it
 _PHRASES = {
     "no solution": rf"{_SUBJECT}(?:there (?:is|are|exists?) |(?:has|have) )?no (?:real )?solutions?"
-    r"(?: exists?)?|no such (?:[a-z]+ ){1,2}exists?|there (?:is|are|exists?) no such [a-z]+(?: [a-z]+)?"
+    r"(?: exists?)?|(?:there (?:is|are|exists?) )?(?:none|no such [a-z]+(?: [a-z]+)?)(?: exists?)?"
+    r"|(?:不存在|没有)(?:这样的|满足条件的)[^\W\d_]{1,6}"
     r"|(?:方程|方程组|此题)?无(?:实数?)?解|没有解|(?:the )?(?:empty|null) set|空集|"
     r"\\(?:emptyset|varnothing)|∅",
     "does not exist": rf"dne|{_SUBJECT}(?:dne|(?:does not|doesn't|do not|don't|fails to) exist)|(?:极限)?不存在",
@@ -387,6 +389,7 @@ _YEAR = r"(?:,? ?(?P<year>\d{4}))?"
 _DATES = (
     re.compile(rf"(?:on )?(?:the )?(?P<month>{_MONTH})\.? (?:the )?{_DAY}{_YEAR}"),
     re.compile(rf"(?:on )?(?:the )?{_DAY} (?:of )?(?P<month>{_MONTH})\.?{_YEAR}"),
+    re.compile(r"(?P<year>[12]\d{3})-(?P<month>0\d|1[0-2])-(?P<day>[0-3]\d)"),
     re.compile(r"(?:(?P<year>\d{4})年)?(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]"),
 )
 
