@@ -143,11 +143,7 @@ def _span(
                 return None
             declared.add(other.node.name)
         reading = point
-    if isinstance(reading, Listing) and reading.kind == "named":
-        names = [one.name.name for one in reading.items if isinstance(one, Named) and isinstance(one.name, Symbol)]
-        if names != sorted(names) or len(names) < len(reading.items):
-            return None
-        reading = Listing("tuple", tuple(one.value for one in reading.items if isinstance(one, Named)))
+    reading = _as_point(reading)
     if not (isinstance(reading, Listing) and reading.kind == "tuple"):
         return None
     parts = [part.node for part in reading.items if isinstance(part, Value)]
@@ -167,6 +163,15 @@ def _span(
     ways = [[b - a for a, b in zip(start, end, strict=True)] for end in ends if end is not None]
     straight = [a + sum(way[i] * (_FURTHER + place) for place, way in enumerate(ways)) for i, a in enumerate(start)]
     return (start, ways) if straight == further else None
+
+
+def _as_point(reading: Reading) -> Reading:
+    """The point of coordinates with names in the order of the alphabet; any other reading as it is."""
+    named = [one for one in reading.items if isinstance(one, Named)] if isinstance(reading, Listing) else []
+    names = [one.name.name for one in named if isinstance(one.name, Symbol)]
+    if not isinstance(reading, Listing) or len(names) < len(reading.items) or names != sorted(names):
+        return reading
+    return Listing("tuple", tuple(one.value for one in named))
 
 
 def _real_parameters(values: ParameterRange) -> set[str]:
