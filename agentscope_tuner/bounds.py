@@ -17,8 +17,9 @@ from typing import Any
 #: The most levels of lists and dictionaries in a value of metadata. A row around it adds five, and pydantic's parser
 #: stops at 200.
 MOST_LEVELS = 100
-# In characters: a list or dictionary counts as 4,096, any other value as 128 beside its own
-_HOLDER_SIZE, _VALUE_SIZE, _MOST_SIZE = 4_096, 128, 2**28
+# In characters: a list or dictionary counts as 4,096, and as 1,024 where its keys and values become text; any other
+# value as 128 beside its own
+_HOLDER_SIZE, _FLAT_HOLDER_SIZE, _VALUE_SIZE, _MOST_SIZE = 4_096, 1_024, 128, 2**28
 # Python prints no int of more than 4,300 digits
 _MOST_INT, _MOST_DIGITS = 10**4_000, 4_000
 _CUT = "…"
@@ -28,8 +29,8 @@ def bounded(value: Any) -> Any:
     """`value` itself where it is within bounds; else a copy in which texts stand for what is not.
 
     Lists and dictionaries below `MOST_LEVELS` become the text of their keys and values, and whole numbers of more than
-    4,000 digits a note. After 65,000 lists and dictionaries, two million values or 256 million characters, `…` stands
-    for what follows: YAML's aliases can make that many of a few bytes.
+    4,000 digits a note. After 65,000 lists and dictionaries, 260,000 of them below, two million values or 256 million
+    characters, `…` stands for what follows: YAML's aliases can make that many of a few bytes.
     """
     return value if _is_within(value) else _Budget().copy(value, MOST_LEVELS)
 
@@ -85,12 +86,13 @@ class _Budget:
         while waiting:
             if (one := next(waiting[-1], waiting)) is waiting:
                 waiting.pop()
-            elif isinstance(one, Mapping):
-                self._left -= _VALUE_SIZE
-                waiting.append(chain.from_iterable(one.items()))
+            # the cheap questions first: whether a value is a Mapping takes as long as the rest of its turn
             elif isinstance(one, list | tuple):
-                self._left -= _VALUE_SIZE
+                self._left -= _FLAT_HOLDER_SIZE
                 waiting.append(iter(one))
+            elif isinstance(one, dict) or (not isinstance(one, str) and isinstance(one, Mapping)):
+                self._left -= _FLAT_HOLDER_SIZE
+                waiting.append(chain.from_iterable(one.items()))
             else:
                 shown.append(str(self._leaf(one)))
             if self._left < 0:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations, islice
 from operator import itemgetter
 from typing import Any, Literal
 
@@ -169,6 +169,8 @@ def verdicts_on(judge: ConfiguredJudge, asked: Sequence[tuple[Subject, str]], mu
         must: the right verdict, `fail` or `pass`. Beside its rival an answer earns 1.0 or 0.0: one that must fail earns
             1.0 if it ranks no lower than the right answer; one that must pass, if it ranks above the wrong one.
     """
+    if not asked:
+        return []
     if not judge.listwise:
         return judge.judge_batch([subject.pair(answer) for subject, answer in asked])
     turns: dict[str, int] = {}
@@ -428,13 +430,28 @@ def _paid(
 ) -> tuple[str, float]:
     """The form in which right answers earn the most, and what they earn."""
     passed = {}
-    for form, template in forms.items():
-        asked = [(subject, given(replace(subject, template=template), right)) for subject, right in honest]
-        verdicts = verdicts_on(judge, asked, "pass")
+    asked = [
+        [(subject, given(replace(subject, template=template), right)) for subject, right in honest]
+        for template in forms.values()
+    ]
+    for form, verdicts in zip(forms, _on_each(judge, asked), strict=True):
         if verdicts and all(verdict.cause in (Cause.DEADLINE, Cause.ENDPOINT) for verdict in verdicts):
             # Thousands of answers are to come: a judge that hangs, or asks nobody, would hang on each
             raise ConfigError(
-                f"{judge.name} has no verdict in time on any of {len(asked)} right answers: {verdicts[0].error}"
+                f"{judge.name} has no verdict in time on any of {len(verdicts)} right answers: {verdicts[0].error}"
             )
         passed[form] = sum((verdict.reward or 0.0) + bool(verdict.is_success) for verdict in verdicts)
     return max(passed.items(), key=itemgetter(1))
+
+
+def _on_each(judge: ConfiguredJudge, forms: Sequence[Sequence[tuple[Subject, str]]]) -> Iterator[list[Judgement]]:
+    """The verdicts on right answers in each form. The first form is judged alone, which finds a judge that hangs; the
+    others together, unless the judge ranks: places in a pair are given out for each form.
+    """
+    together = 1 if not judge.listwise else len(forms)
+    for form in forms[:together]:
+        yield verdicts_on(judge, form, "pass")
+    others = forms[together:]
+    verdicts = iter(verdicts_on(judge, [*chain.from_iterable(others)], "pass"))
+    for form in others:
+        yield list(islice(verdicts, len(form)))

@@ -42,6 +42,13 @@ def config(name: str, notes: Path | None = None, **kwargs: Any) -> dict[str, Any
     return {"astuner": {"task_judge": {"judge_protocol": protocol, "judge_kwargs": {"notes": str(notes), **kwargs}}}}
 
 
+def here(judge: dict[str, Any], jobs: int = 1) -> dict[str, Any]:
+    """`judge` without a deadline where it judges row by row: for a deadline it would have a process of its own."""
+    if jobs == 1:
+        judge["astuner"]["task_judge"]["deadline"] = None
+    return judge
+
+
 def rollout(name: str, do: str | None = None, answer: str = "", **metadata: Any) -> Rollout:
     task = Task(task_id=name, metadata={"do": do, **metadata})
     return Rollout(id=name, task=task, output=WorkflowOutput(metadata={"final_answer": answer}))
@@ -128,7 +135,7 @@ def test_the_input_is_read_only_as_needed(jobs: int, tmp_path: Path) -> None:
             yield rollout(f"r{taken}")
             taken += 1
 
-    results = score(config("Obedient", tmp_path), endless(), jobs=jobs)
+    results = score(here(config("Obedient", tmp_path), jobs), endless(), jobs=jobs)
     assert [next(results)[0] for _ in range(10)] == list(range(10))
     assert taken < 10_000, "an endless input would be read for ever"
     results.close()
@@ -182,9 +189,7 @@ def test_a_judge_that_interrupts_fails_its_row_and_not_the_run(judge: str, tmp_p
 
 
 def test_a_judge_without_a_deadline_that_interrupts_its_thread_fails_its_row_alone(tmp_path: Path) -> None:
-    unbounded = config("InThisProcess", tmp_path)
-    unbounded["astuner"]["task_judge"]["deadline"] = None
-    found = dict(score(unbounded, rollouts(20, r5="interrupt"), jobs=2))
+    found = dict(score(here(config("InThisProcess", tmp_path)), rollouts(20, r5="interrupt"), jobs=2))
     assert [place for place, judgement in found.items() if judgement.status == "failed"] == [5]
     assert "KeyboardInterrupt" in str(found[5].error)
 
@@ -285,7 +290,7 @@ GROUPED = ["a", "a", "b", "", "", "a"]
 @pytest.mark.parametrize("jobs", ONE_OR_TWO)
 def test_neighbours_of_one_task_are_ranked_together(jobs: int, tmp_path: Path) -> None:
     rows = [rollout(name, answer="x" * at) for at, name in enumerate(GROUPED)]
-    found = dict(score(config("Ranking", tmp_path), rows, jobs=jobs))
+    found = dict(score(here(config("Ranking", tmp_path), jobs), rows, jobs=jobs))
     assert [found[at].reason.partition(", and")[0] for at in range(6)] == [
         "place 1 of 2",
         "place 0 of 2",
@@ -302,7 +307,7 @@ def test_a_group_dies_and_is_retried_as_a_whole(tmp_path: Path) -> None:
 
 def test_a_group_too_large_to_be_one_fails_instead_of_being_ranked_in_parts(tmp_path: Path) -> None:
     rows = [rollout("a")] * (MOST_IN_GROUP + 2) + [rollout("b")] * 2
-    found = dict(score(config("Ranking", tmp_path), rows, jobs=1))
+    found = dict(score(here(config("Ranking", tmp_path)), rows, jobs=1))
     assert [found[at].status for at in (0, MOST_IN_GROUP + 1, MOST_IN_GROUP + 2)] == ["failed", "failed", "judged"]
     assert "more than 1024 neighbours have task id 'a'" in str(found[0].error)
 
@@ -312,7 +317,7 @@ def lines(rows: Iterable[Rollout]) -> list[Line]:
 
 
 def test_settled_lines_keep_their_place_and_a_group_with_a_new_row_is_ranked_anew(tmp_path: Path) -> None:
-    judge = LineJudge(config("Ranking", tmp_path))
+    judge = LineJudge(here(config("Ranking", tmp_path)))
     source = lines(rollout(name) for name in ("a", "a", "b", "b", "c"))
     first = list(score_lines(judge, source, jobs=1))
     (tmp_path / "begun").unlink()
@@ -329,7 +334,7 @@ def test_a_line_that_cannot_be_read_does_not_part_its_group(jobs: int, tmp_path:
     """The row behind it was ranked by itself, and came first whatever it held."""
     source = lines(rollout("a", answer="x" * length) for length in (3, 2, 1))
     source.insert(2, Line("f:9", b"{broken"))
-    found = list(score_lines(LineJudge(config("Ranking", tmp_path)), source, jobs=jobs))
+    found = list(score_lines(LineJudge(here(config("Ranking", tmp_path), jobs)), source, jobs=jobs))
     assert [row.judgement.status for row in found] == ["judged", "judged", "failed", "judged"]
     assert [row.judgement.reason for row in found if row.judgement.reward is not None] == [
         "place 0 of 3",
@@ -341,7 +346,7 @@ def test_a_line_that_cannot_be_read_does_not_part_its_group(jobs: int, tmp_path:
 @pytest.mark.parametrize("jobs", ONE_OR_TWO)
 def test_lines_leave_ready_to_be_written(jobs: int, tmp_path: Path) -> None:
     source = [*lines(rollouts(3, r1="die" if jobs == 2 else "interrupt no one")), Line("f:3", b"{not json")]
-    found = list(score_lines(LineJudge(config("Obedient", tmp_path), "d1"), source, jobs=jobs))
+    found = list(score_lines(LineJudge(here(config("Obedient", tmp_path), jobs), "d1"), source, jobs=jobs))
     written = [json.loads(row.line) for row in found]
     assert [line.get("id") for line in written] == ["r0", "r1", "r2", None]
     assert written[0]["judgement"]["config"] == "d1"

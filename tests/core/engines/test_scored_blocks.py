@@ -21,7 +21,7 @@ from agentscope_tuner.records.blocks import Block, TextBlock, gathered, read_blo
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.records.scored_rows import Summary
 from agentscope_tuner.task_judge.contract.judgement import Judgement
-from tests.core.engines.test_engine import MATH, config, has_ended, noted, rollout, rollouts, workers
+from tests.core.engines.test_engine import MATH, config, has_ended, here, noted, rollout, rollouts, workers
 from tests.scored_lines import score_lines
 
 
@@ -191,7 +191,9 @@ def test_ctrl_c_hands_on_the_rows_that_were_judged_in_this_process() -> None:
 def test_a_block_ends_with_its_first_failed_row_where_the_run_is_to_stop_there(jobs: int, tmp_path: Path) -> None:
     data = text(rollouts(50)) + b"{broken\n" + text(rollouts(50))
     found: list[ScoredBlock] = []
-    results = score(LineJudge(config("Obedient", tmp_path), "", True), read_blocks(io.BytesIO(data), "f"), jobs=jobs)
+    results = score(
+        LineJudge(here(config("Obedient", tmp_path), jobs), "", True), read_blocks(io.BytesIO(data), "f"), jobs=jobs
+    )
     for block in results:
         found.append(block)
         if block.error is not None:
@@ -204,7 +206,7 @@ def test_a_block_ends_with_its_first_failed_row_where_the_run_is_to_stop_there(j
 
 @pytest.mark.parametrize("jobs", [1, TWO])
 def test_an_earlier_runs_verdicts_keep_their_place_in_a_block(jobs: int, tmp_path: Path) -> None:
-    judge = LineJudge(config("Obedient", tmp_path))
+    judge = LineJudge(here(config("Obedient", tmp_path), jobs))
     lines = [Line(f"f:{at}", row.model_dump_json().encode()) for at, row in enumerate(rollouts(90))]
     first = {row.name: row for row in score_lines(judge, lines, jobs=1)}
     (tmp_path / "begun").unlink()
@@ -219,7 +221,7 @@ def test_an_earlier_runs_verdicts_keep_their_place_in_a_block(jobs: int, tmp_pat
 
 
 def test_a_run_whose_verdicts_are_all_known_starts_no_worker(tmp_path: Path) -> None:
-    judge = LineJudge(config("Obedient", tmp_path))
+    judge = LineJudge(here(config("Obedient", tmp_path)))
     lines = [Line(f"f:{at}", row.model_dump_json().encode()) for at, row in enumerate(rollouts(150))]
     first = list(score_lines(judge, lines, jobs=1))
     # no worker could be told to load it
@@ -234,7 +236,7 @@ def test_a_run_whose_verdicts_are_all_known_starts_no_worker(tmp_path: Path) -> 
 def test_a_group_that_lies_in_several_blocks_is_ranked_as_one(jobs: int, tmp_path: Path) -> None:
     rows = [rollout("a", answer="x" * length) for length in (3, 2, 1)]
     blocks = [TextBlock("f", at, text([row])) for at, row in enumerate(rows, 1)]
-    found = rows_of(score(LineJudge(config("Ranking", tmp_path)), blocks, jobs=jobs))
+    found = rows_of(score(LineJudge(here(config("Ranking", tmp_path), jobs)), blocks, jobs=jobs))
     assert [row["judgement"]["reason"] for row in found] == [f"place {at} of 3" for at in range(3)]
 
 
@@ -263,7 +265,7 @@ def test_an_error_of_the_input_is_raised_after_the_blocks_before_it(jobs: int, t
 
     found: list[ScoredBlock] = []
     with pytest.raises(OSError, match="the disk is gone"):
-        found.extend(score(LineJudge(config("Obedient", tmp_path)), breaking(), jobs=jobs))
+        found.extend(score(LineJudge(here(config("Obedient", tmp_path), jobs)), breaking(), jobs=jobs))
     assert len(rows_of(found)) == 20
 
 

@@ -382,7 +382,8 @@ NEWER_KINDS = (
 @pytest.mark.parametrize("place", [0, 1, 2])
 @pytest.mark.parametrize("kind", NEWER_KINDS)
 def test_what_later_judges_mistake_for_rightness_are_holes(kind: str, place: int) -> None:
-    judge, asked = planted_judge(kind, place), subjects(planted_judge(kind, place), tasks_of(kind))
+    judge = planted_judge(kind, place)
+    asked = subjects(judge, tasks_of(kind))
     found = Audit("judge", asked[0].form, len(asked), attacked(judge, asked, 0.5), scoreboard(judge, asked))
     assert bool(found.holes) == (place < 2)
 

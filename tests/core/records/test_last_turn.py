@@ -58,11 +58,9 @@ EPISODES = {
 
 
 @pytest.mark.parametrize("family", list(EPISODES))
-@pytest.mark.parametrize(
-    "said", ["Done.", r"model answer: \boxed{6}", "42", "user or tool?", "[a] <|b|> c", "two\nlines"]
-)
-def test_a_tools_text_is_not_the_policys(family: str, said: str) -> None:
-    assert last_turn(EPISODES[family].format(tool=r"\boxed{5}", said=said)) == said
+def test_a_tools_text_is_not_the_policys(family: str) -> None:
+    said = ["Done.", r"model answer: \boxed{6}", "42", "user or tool?", "[a] <|b|> c", "two\nlines"]
+    assert [last_turn(EPISODES[family].format(tool=r"\boxed{5}", said=text)) for text in said] == said
 
 
 @pytest.mark.parametrize("family", list(EPISODES))

@@ -7,6 +7,7 @@ import pytest
 from agentscope_tuner import Task, WorkflowOutput, WorkflowTask
 from agentscope_tuner.task_judge.base_judge import Reward
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+from tests.tables import first, together
 
 # Around an answer of 42: what takes it back in no listed phrase, and what leaves it as it is. One text a line
 TAKEN_BACK = r"""
@@ -513,10 +514,14 @@ def forms() -> list[tuple[str, str, bool, str]]:
     return found
 
 
-@pytest.mark.parametrize(("reference", "answer", "paid", "question"), forms())
-def test_a_form_is_read_as_what_it_states(reference: str, answer: str, paid: bool, question: str) -> None:
-    reward = judged(reference, rf"The answer is $\boxed{{{answer}}}$.", question)
-    assert reward[1] is paid, reward.reason
+@pytest.mark.parametrize("rows", together(forms()), ids=first)
+def test_a_form_is_read_as_what_it_states(rows: list[tuple[str, str, bool, str]]) -> None:
+    wrong = []
+    for reference, answer, paid, question in rows:
+        reward = judged(reference, rf"The answer is $\boxed{{{answer}}}$.", question)
+        if reward[1] is not paid:
+            wrong.append((answer, reference, question, reward.reason))
+    assert not wrong
 
 
 @pytest.mark.parametrize("row", OTHER_FORMS.strip().splitlines())

@@ -10,14 +10,23 @@ import pytest
 
 from agentscope_tuner.verify.find import find_answer
 from agentscope_tuner.verify.math.place import judge_place
-from agentscope_tuner.verify.math.verdict import compare
+from agentscope_tuner.verify.math.verdict import MathVerdict, compare
+from tests.tables import first, together
 
 CASES = (Path(__file__).parents[2] / "cases" / "sentences.jsonl").read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("case", [json.loads(case) for case in CASES], ids=lambda case: case["output"][:60])
-def test_the_words_around_an_answer_are_read(case: dict[str, Any]) -> None:
+def verdict_on(case: dict[str, Any]) -> MathVerdict:
     found = find_answer(case["output"], [case.get("place", "boxed")], by_value=True)
     asked, wanted = case["question"], case["reference"]
-    verdict = judge_place(found, wanted, asked, lambda text: compare(text, wanted, question=asked))
-    assert (verdict.outcome == "equal") is case["equal"], verdict.reason
+    return judge_place(found, wanted, asked, lambda text: compare(text, wanted, question=asked))
+
+
+@pytest.mark.parametrize("lines", together(CASES), ids=first)
+def test_the_words_around_an_answer_are_read(lines: list[str]) -> None:
+    wrong = []
+    for case in map(json.loads, lines):
+        verdict = verdict_on(case)
+        if (verdict.outcome == "equal") is not case["equal"]:
+            wrong.append((case, verdict.reason))
+    assert not wrong
