@@ -296,6 +296,9 @@ def miles_leaves(config: str, rows: Sequence[Row], beside: bool) -> Answer:
 
 
 def verifiers_01(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    import verifiers as vf
+    from datasets import Dataset
+
     from agentscope_tuner.adapters.verifiers import judge_rubric
 
     async def second(completion: Any, **named: Any) -> float:
@@ -304,18 +307,20 @@ def verifiers_01(config: str, rows: Sequence[Row], beside: bool) -> Answer:
     rubric = judge_rubric(config)
     if beside:
         rubric.add_reward_func(second)
+    # which adds a rubric of its own, and asks what it then has
+    environment = vf.SingleTurnEnv(dataset=Dataset.from_list([{"question": "6*7?", "answer": "42"}]), rubric=rubric)
     states: list[dict[str, Any]] = [
         {"prompt": row.prompt, "completion": row.turns, "answer": row.truth, "info": {}, "error": None,
          "trajectory": [{"advantage": None, "reward": None} for _ in range(3)]}
         for row in rows
     ]  # fmt: skip
-    # as many as make a batch of a run without verdicts, which groups of four are not
-    asyncio.run(rubric.score_group(states))
+    asyncio.run(environment.rubric.score_group(states))
     found = []
     for state in states:
         left_out = state["error"] is not None and state["advantage"] == 0.0
-        steps = [step["reward"] for step in state["trajectory"]]
-        found.append(Got(None if left_out else state["reward"], state["metrics"], len(set(steps)) > 1))
+        steps = {step["reward"] for step in state["trajectory"]}
+        assert not left_out or steps == {None}
+        found.append(Got(None if left_out else state["reward"], state["metrics"], len(steps) > 1))
     return found
 
 
