@@ -33,6 +33,8 @@ def failing(tmp_path: Path) -> str:
 
 
 def test_skyrl_gym_steps_through_the_judge() -> None:
+    # the matrix may have registered it
+    skyrl_gym.envs.registration.registry.pop("judged", None)
     snippet("SkyRL-gym", "configs/math.yaml")
     for action, reward in [(RIGHT, 1.0), (r"\boxed{41}", 0.0), *((text, 0.0) for text in HOSTILE)]:
         env = skyrl_gym.make("judged", extras={"reward_spec": {"ground_truth": "42"}})
