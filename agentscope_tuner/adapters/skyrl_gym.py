@@ -4,10 +4,14 @@
 
 The reference is the row's `reward_spec.ground_truth`. A failed verdict raises out of `step`. SkyRL logs the judge's
 metrics, which `get_metrics` returns.
+
+SkyRL plays on until the environment ends the episode, and hands it the most turns (`generator.max_turns`) among the
+row's fields: the last of these is judged. An episode that gets too long before is ended by SkyRL, without a verdict.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -29,7 +33,7 @@ def judged_env(config: str | Path) -> type[JudgedTextEnv]:
 
 
 class JudgedTextEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl_gym is absent where types are checked
-    """An environment whose first answer is judged; override `feedback` to give it more turns."""
+    """An environment whose first answer is judged; override `feedback` to give it more turns, up to `max_turns`."""
 
     path = ""
 
@@ -38,17 +42,21 @@ class JudgedTextEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl_gym is absent w
         row = dict(extras or {})
         truth = truth_of(row.get("reward_spec") or {}, "ground_truth")
         self._metadata = {**row, **(truth or reference_of(row))}
+        # where SkyRL names none, as by hand, `feedback` alone decides
+        self._most = int(most) if (most := row.get("max_turns")) else math.inf
         self._prompt: list[dict[str, Any]] = []
         self._messages: list[dict[str, Any]] = []
         self._metrics: dict[str, float] = {}
 
     def init(self, prompt: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Begin the episode with its prompt."""
-        self._prompt, self._messages, self._metrics = list(prompt), [], {}
+        self._prompt, self._messages, self._metrics, self.turns = list(prompt), [], {}, 0
         return prompt, {}
 
     def feedback(self, action: str) -> str | None:
-        """The environment's answer to what the policy wrote; None to end the episode and judge it."""
+        """The environment's answer to what the policy wrote; None to end the episode and judge it. The last turn that
+        SkyRL allows is not asked about.
+        """
         return None
 
     def step(self, action: str) -> BaseTextEnvStepOutput:
@@ -59,7 +67,8 @@ class JudgedTextEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl_gym is absent w
         """
         said = last_turn(action)
         self._messages.append({"role": "assistant", "content": said})
-        if (answer := self.feedback(said)) is not None:
+        self.turns += 1
+        if self.turns < self._most and (answer := self.feedback(said)) is not None:
             told = {"role": "user", "content": answer}
             self._messages.append(told)
             return BaseTextEnvStepOutput(observations=[told], reward=0.0, done=False, metadata={})

@@ -6,12 +6,14 @@
 mean. This rubric scores by itself: a state without a verdict keeps its `error`, which prime-rl leaves out of training,
 has advantage 0, and stands in no mean. A judge that gives turns sets the `reward` of each step, and leaves it None for
 a turn that was not judged. The tasks of verifiers 0.4 need no rubric: see the guide.
+
+Every environment adds a rubric of its own, for metrics. In verifiers' own `RubricGroup` it would be scored last, and
+write its reward, 0.0, wherever a step has none. So ours is such a group, which writes the steps itself.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +30,13 @@ class NoVerdict(vf.InfraError):  # type: ignore[misc]  # verifiers is absent whe
     """The judge failed, not the rollout: an error that verifiers retries where `max_retries` allows it."""
 
 
-class JudgeRubric(vf.Rubric):  # type: ignore[misc]
+class JudgeRubric(vf.RubricGroup):  # type: ignore[misc]
     """The rubric of one judge.
 
     Args:
         config: the judge's YAML.
-        weight: the weight of the judge's reward. Functions added with `add_reward_func` or `add_metric` are scored
-            beside it.
+        weight: the weight of the judge's reward. Functions added with `add_reward_func` or `add_metric`, and rubrics
+            that an environment adds, are scored beside it.
         stop_when_failing: whether a run without verdicts is stopped; see `FailingRun`.
 
     Raises:
@@ -42,20 +44,33 @@ class JudgeRubric(vf.Rubric):  # type: ignore[misc]
     """
 
     def __init__(self, config: str | Path, weight: float = 1.0, *, stop_when_failing: bool = True) -> None:
-        super().__init__()
+        # a group needs a rubric: this one takes the functions that are added
+        super().__init__([vf.Rubric()])
         self._path = located(config)
         self._weight = weight
         judge = judge_for(self._path)
         self._judge_name = judge.name
+        self._ranks = judge.listwise
         self._run = failing_run(judge, stops=stop_when_failing)
+
+    @property
+    def has_group_rewards(self) -> bool:
+        """Whether whole groups must be scored: verifiers then runs them together, where it otherwise scores a rollout
+        at a time.
+        """
+        return self._ranks or bool(super().has_group_rewards)
 
     async def score_rollout(self, state: Any) -> None:
         """Sets `reward` and `metrics`; without a verdict also `error`, and the judge adds no reward."""
         await self._score([state])
+        for rubric in self._beside():
+            await self._added([state], rubric.score_rollout(state))
 
     async def score_group(self, states: list[Any]) -> None:
         """Sets `reward`, `advantage` and `metrics` of an advantage group's states; see the module for failures."""
         judgements = await self._score(states)
+        for rubric in self._beside():
+            await self._added(states, rubric.score_group(states))
         scored = [state for state in states if state.get("error") is None]
         mean = sum(state["reward"] for state in scored) / len(scored) if scored else 0.0
         for state, judgement in zip(states, judgements, strict=True):
@@ -81,7 +96,6 @@ class JudgeRubric(vf.Rubric):  # type: ignore[misc]
         self._run.add(pairs, judgements)
         for state, judgement in zip(states, judgements, strict=True):
             self._write_verdict(judge, state, judgement)
-        await self._beside(states)
         return judgements
 
     def _fitting(self, state: Any, judgement: Judgement) -> Judgement:
@@ -109,17 +123,21 @@ class JudgeRubric(vf.Rubric):  # type: ignore[misc]
             # The rollout's own error came first, and says more
             state["error"] = NoVerdict(judgement.error or judgement.reason)
 
-    async def _beside(self, states: Sequence[Any]) -> None:
-        """The rewards of the functions that were added to this rubric."""
-        for func, weight in zip(self.funcs, self.weights, strict=True):
-            if self._is_group_func(func):
-                values = await self._call_group_reward_func(func, list(states))
-            else:
-                values = await asyncio.gather(*(self._call_individual_reward_func(func, state) for state in states))
-            for state, value in zip(states, values, strict=True):
-                state["metrics"][getattr(func, "__name__", repr(func))] = value
-                if state.get("error") is None:
-                    state["reward"] += weight * value
+    def _beside(self) -> list[Any]:
+        """The rubrics beside the judge that have a function."""
+        return [rubric for rubric in self.rubrics if rubric._get_reward_funcs()]
+
+    async def _added(self, states: Sequence[Any], scoring: Awaitable[None]) -> None:
+        """Adds what another rubric says. It writes over the states and into the steps, which are put back."""
+        kept = [(state["reward"], state["metrics"]) for state in states]
+        steps = [step for state in states for step in state.get("trajectory") or []]
+        own = [{key: step.get(key) for key in ("advantage", "reward")} for step in steps]
+        await scoring
+        for step, given in zip(steps, own, strict=True):
+            step.update(given)
+        for state, (reward, metrics) in zip(states, kept, strict=True):
+            state["metrics"] = metrics | state["metrics"]
+            state["reward"] = reward + (state["reward"] if state.get("error") is None else 0.0)
 
 
 judge_rubric = JudgeRubric

@@ -229,8 +229,9 @@ HEADS = {
     "en": (
         "# What reaches the trainer",
         "[中文](trainers_matrix.zh.md)",
-        """Each cell is a test: the rows of its case go through the trainer's own reward code, in the version
-beside it, and the cell says what reached it. `make trainers-matrix` runs all of them and writes this page.
+        """Each cell is a test: the rows of its case go through code of the trainer, in the version beside it,
+and the cell says what reached it. [What runs](#what-runs) names that code: of some trainers it is all that handles
+rewards, of others only the classes at their border. `make trainers-matrix` runs all of the tests and writes this page.
 [trainers.md](trainers.md) says how to connect each trainer.""",
         "trainer | version",
         """`as asked`, `one a prompt`: the judge saw what the case says. `left out`: the trainer's own mark for a
@@ -240,12 +241,16 @@ trainer takes only one reward function. No case without a verdict gives a number
 open-instruct are not on PyPI: they run on the types that they document.""",
         "column",
         "case",
+        "## What runs",
+        "trainer | what of it runs in its row",
     ),
     "zh": (
         "# 训练器得到什么",
         "[English](trainers_matrix.md)",
-        """每一格都是一个测试：这种情况的各行经过训练器自己的奖励代码（版本写在旁边），格中写的是它得到了什么。
-`make trainers-matrix` 运行全部测试并生成本页。如何接入各训练器，见 [trainers.zh.md](trainers.zh.md)。""",
+        """每一格都是一个测试：这种情况的各行经过训练器的代码（版本写在旁边），格中写的是它得到了什么。[运行什么](#what-runs)
+列出这些代码：有的是训练器处理奖励的全部代码，有的只是其接口处的类。
+`make trainers-matrix` 运行全部测试并生成本页。
+如何接入各训练器，见 [trainers.zh.md](trainers.zh.md)。""",
         "训练器 | 版本",
         """`as asked`、`one a prompt`：评测器看到的正是该情况所说的。
 `left out`：训练器自己对没有奖励的样本的标记，其优势计算不包含它。`raises`：训练器看到一个错误。
@@ -253,6 +258,8 @@ open-instruct are not on PyPI: they run on the types that they document.""",
 没有评测结果的情况都不会给出数字。NeMo RL、rLLM 和 open-instruct 不在 PyPI 上：用它们文档中的类型运行。""",
         "列",
         "情况",
+        "## 运行什么",
+        "训练器 | 该行运行它的什么",
     ),
 }
 
@@ -262,7 +269,7 @@ def read_page() -> dict[str, list[str]]:
     found = {}
     for line in PAGES["en"].read_text(encoding="utf-8").splitlines() if PAGES["en"].exists() else ():
         name, *cells = (one.strip() for one in line.strip("| ").split(" | "))
-        if name in RUNNERS:
+        if name in RUNNERS and len(cells) == len(CASES) + 1:
             found[name] = cells
     return found
 
@@ -271,7 +278,7 @@ def pages(table: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Both languages of the page."""
     made = {}
     for place, (language, head) in enumerate(HEADS.items()):
-        title, other, intro, corner, words, column, case = head
+        title, other, intro, corner, words, column, case, ran, runs = head
         lines = [
             title,
             "",
@@ -285,6 +292,15 @@ def pages(table: Mapping[str, Sequence[str]]) -> dict[str, str]:
         lines += [f"| {name} | {' | '.join(found)} |" for name, found in table.items()]
         lines += ["", words, "", f"| {column} | {case} |", "| --- | --- |"]
         lines += [f"| {name} | {found.meaning[place]} |" for name, found in CASES.items()]
+        lines += [
+            "",
+            *([] if language == "en" else ['<a id="what-runs"></a>', ""]),
+            ran,
+            "",
+            f"| {runs} |",
+            "| --- | --- |",
+        ]
+        lines += [f"| {name} | {RUNNERS[name].runs[place]} |" for name in table]
         made[language] = "\n".join(lines) + "\n"
     return made
 

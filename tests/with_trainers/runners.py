@@ -296,6 +296,9 @@ def miles_leaves(config: str, rows: Sequence[Row], beside: bool) -> Answer:
 
 
 def verifiers_01(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    import verifiers as vf
+    from datasets import Dataset
+
     from agentscope_tuner.adapters.verifiers import judge_rubric
 
     async def second(completion: Any, **named: Any) -> float:
@@ -304,18 +307,20 @@ def verifiers_01(config: str, rows: Sequence[Row], beside: bool) -> Answer:
     rubric = judge_rubric(config)
     if beside:
         rubric.add_reward_func(second)
+    # which adds a rubric of its own, and asks what it then has
+    environment = vf.SingleTurnEnv(dataset=Dataset.from_list([{"question": "6*7?", "answer": "42"}]), rubric=rubric)
     states: list[dict[str, Any]] = [
         {"prompt": row.prompt, "completion": row.turns, "answer": row.truth, "info": {}, "error": None,
          "trajectory": [{"advantage": None, "reward": None} for _ in range(3)]}
         for row in rows
     ]  # fmt: skip
-    # as many as make a batch of a run without verdicts, which groups of four are not
-    asyncio.run(rubric.score_group(states))
+    asyncio.run(environment.rubric.score_group(states))
     found = []
     for state in states:
         left_out = state["error"] is not None and state["advantage"] == 0.0
-        steps = [step["reward"] for step in state["trajectory"]]
-        found.append(Got(None if left_out else state["reward"], state["metrics"], len(set(steps)) > 1))
+        steps = {step["reward"] for step in state["trajectory"]}
+        assert not left_out or steps == {None}
+        found.append(Got(None if left_out else state["reward"], state["metrics"], len(steps) > 1))
     return found
 
 
@@ -657,6 +662,7 @@ class Runner:
     Attributes:
         environment: the key of noxfile's ENVIRONMENTS that it is installed in.
         package: what its version is asked of; empty for one that is not on PyPI, which runs on the types it documents.
+        runs: what of the trainer runs in its row, and what the test does in its place, in English and Chinese.
         ask: rows under a judge's YAML, and whether another reward stands beside.
         several: whether it takes several reward functions.
         swallows: the trainer's own words where it logs an error and then fails on what is missing.
@@ -664,35 +670,159 @@ class Runner:
 
     environment: str
     package: str
+    runs: tuple[str, str]
     ask: Callable[[str, Sequence[Row], bool], Answer]
     several: bool = False
     swallows: str = "the judge's own words"
 
 
+_STOOD_IN = (
+    "the types that it documents, written by us; the test calls the adapter",
+    "按其文档写的类型；由测试调用适配器",
+)
+_AS_ABOVE = ("as above", "同上")
+
 RUNNERS = {
-    "TRL": Runner("trl", "trl", trl, several=True),
-    "TRL, `combined`": Runner("trl", "trl", trl_combined, several=True),
-    "verl, `compute_score`": Runner("verl", "verl", verl),
-    "verl, `JudgeRewardManager`": Runner("verl", "verl", verl_manager),
-    "OpenRLHF, reward file": Runner("more", "openrlhf", openrlhf, swallows="expected Tensor as element"),
-    "OpenRLHF, agent": Runner("more", "openrlhf", openrlhf_agent),
-    "Trinity-RFT": Runner("trinity", "trinity-rft", trinity),
-    "agentscope.tuner": Runner("agentscope1", "agentscope", agentscope1),
-    "AgentJet": Runner("envs", "agentjet", agentjet),
-    "NeMo-Gym": Runner("nemogym", "nemo-gym", nemo_gym),
-    "NeMo RL": Runner("more", "", nemo_rl),
-    "miles (slime)": Runner("more", "miles-rl", miles),
-    "miles (slime), `leave`": Runner(
-        "more", "miles-rl", miles_leaves, swallows="no sample of this rollout has a verdict"
+    "TRL": Runner(
+        "trl",
+        "trl",
+        (
+            "`GRPOTrainer._calculate_rewards`; the test sums the functions as its advantages do",
+            "`GRPOTrainer._calculate_rewards`；测试像优势计算那样对各函数求和",
+        ),
+        trl,
+        several=True,
     ),
-    "ms-swift": Runner("more", "ms-swift", ms_swift, several=True),
-    "AReaL": Runner("more", "areal", areal),
-    "rLLM": Runner("more", "", rllm),
-    "open-instruct": Runner("more", "", open_instruct),
-    "tinker-cookbook": Runner("more", "tinker-cookbook", tinker_cookbook),
-    "ART": Runner("art", "openpipe-art", art),
-    "SkyRL-gym": Runner("envs", "skyrl-gym", skyrl_gym),
-    "OpenEnv": Runner("envs", "openenv-core", open_env),
-    "verifiers": Runner("envs", "verifiers", verifiers_04),
-    "verifiers 0.1": Runner("more", "verifiers", verifiers_01, several=True),
+    "TRL, `combined`": Runner("trl", "trl", _AS_ABOVE, trl_combined, several=True),
+    "verl, `compute_score`": Runner(
+        "verl",
+        "verl",
+        (
+            "its configuration and `RewardLoopWorker` with the manager `naive`, outside Ray, a sample a call",
+            "它的配置和 `RewardLoopWorker`，用 `naive`，不经 Ray，每次一条样本",
+        ),
+        verl,
+    ),
+    "verl, `JudgeRewardManager`": Runner(
+        "verl", "verl", ("the same, with our manager", "同上，用我们的 manager"), verl_manager
+    ),
+    "OpenRLHF, reward file": Runner(
+        "more",
+        "openrlhf",
+        (
+            "`SingleTurnAgentExecutor`, and how its trainer reads the answer; the engine is a stand-in",
+            "`SingleTurnAgentExecutor`，以及训练器读取结果的代码；推理引擎是替身",
+        ),
+        openrlhf,
+        swallows="expected Tensor as element",
+    ),
+    "OpenRLHF, agent": Runner(
+        "more",
+        "openrlhf",
+        ("`MultiTurnAgentExecutor`; the engine is a stand-in", "`MultiTurnAgentExecutor`；推理引擎是替身"),
+        openrlhf_agent,
+    ),
+    "Trinity-RFT": Runner(
+        "trinity",
+        "trinity-rft",
+        (
+            "`TaskFormatter`, and our workflow, which is an `AsyncSimpleWorkflow`; the model is a stand-in",
+            "`TaskFormatter`，以及我们的工作流（`AsyncSimpleWorkflow` 的子类）；模型是替身",
+        ),
+        trinity,
+    ),
+    "agentscope.tuner": Runner(
+        "agentscope1",
+        "agentscope",
+        (
+            "`check_judge_function`, `Msg` and `JudgeOutput`; the test calls the function, as the tuner would",
+            "`check_judge_function`、`Msg` 和 `JudgeOutput`；由测试代替 tuner 调用函数",
+        ),
+        agentscope1,
+    ),
+    "AgentJet": Runner(
+        "envs",
+        "agentjet",
+        (
+            "its schema, and its import of judges; the test calls the judge, as its trainer would",
+            "它的数据结构和对评测器的导入；由测试代替训练器调用评测器",
+        ),
+        agentjet,
+    ),
+    "NeMo-Gym": Runner(
+        "nemogym",
+        "nemo-gym",
+        (
+            "its classes of requests and responses, which the test passes on without a server",
+            "它的请求类和响应类；由测试传递，不经服务器",
+        ),
+        nemo_gym,
+    ),
+    "NeMo RL": Runner("more", "", _STOOD_IN, nemo_rl),
+    "miles (slime)": Runner(
+        "more", "miles-rl", ("`Dataset` and `batched_async_rm`", "`Dataset` 和 `batched_async_rm`"), miles
+    ),
+    "miles (slime), `leave`": Runner(
+        "more",
+        "miles-rl",
+        ("the same; the test calls `mask_unjudged` behind it", "同上；其后由测试调用 `mask_unjudged`"),
+        miles_leaves,
+        swallows="no sample of this rollout has a verdict",
+    ),
+    "ms-swift": Runner(
+        "more",
+        "ms-swift",
+        (
+            "`compute_rewards_per_func`; the test sums the functions by `nansum`, as ms-swift does",
+            "`compute_rewards_per_func`；测试像 ms-swift 那样用 `nansum` 求和",
+        ),
+        ms_swift,
+        several=True,
+    ),
+    "AReaL": Runner(
+        "more",
+        "areal",
+        (
+            "`AsyncRewardWrapper` and its pool of processes, with one try and a limit of 120 s",
+            "`AsyncRewardWrapper` 及其进程池，只试一次，限时 120 秒",
+        ),
+        areal,
+    ),
+    "rLLM": Runner("more", "", _STOOD_IN, rllm),
+    "open-instruct": Runner("more", "", _STOOD_IN, open_instruct),
+    "tinker-cookbook": Runner(
+        "more",
+        "tinker-cookbook",
+        ("`ProblemEnv.step`; the renderer is a stand-in", "`ProblemEnv.step`；renderer 是替身"),
+        tinker_cookbook,
+    ),
+    "ART": Runner(
+        "art",
+        "openpipe-art",
+        (
+            "`Trajectory`, `TrajectoryGroup` and `gather_trajectory_groups`",
+            "`Trajectory`、`TrajectoryGroup` 和 `gather_trajectory_groups`",
+        ),
+        art,
+    ),
+    "SkyRL-gym": Runner("envs", "skyrl-gym", ("`make`, `init` and `step`", "`make`、`init` 和 `step`"), skyrl_gym),
+    "OpenEnv": Runner(
+        "envs",
+        "openenv-core",
+        ("`Rubric`, `Action` and `Observation`; no environment", "`Rubric`、`Action` 和 `Observation`；没有环境"),
+        open_env,
+    ),
+    "verifiers": Runner(
+        "envs", "verifiers", ("`Task.score`; the trace is a stand-in", "`Task.score`；trace 是替身"), verifiers_04
+    ),
+    "verifiers 0.1": Runner(
+        "more",
+        "verifiers",
+        (
+            "`SingleTurnEnv` and the rubrics that it scores a group by; the test writes the rollouts",
+            "`SingleTurnEnv` 和它给一组打分用的 rubric；轨迹由测试写出",
+        ),
+        verifiers_01,
+        several=True,
+    ),
 }

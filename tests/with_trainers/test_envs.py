@@ -33,6 +33,8 @@ def failing(tmp_path: Path) -> str:
 
 
 def test_skyrl_gym_steps_through_the_judge() -> None:
+    # the matrix may have registered it
+    skyrl_gym.envs.registration.registry.pop("judged", None)
     snippet("SkyRL-gym", "configs/math.yaml")
     for action, reward in [(RIGHT, 1.0), (r"\boxed{41}", 0.0), *((text, 0.0) for text in HOSTILE)]:
         env = skyrl_gym.make("judged", extras={"reward_spec": {"ground_truth": "42"}})
@@ -80,6 +82,20 @@ def test_skyrl_gym_plays_on_until_nothing_is_answered_and_logs_the_judges_metric
     # the environment's own words earn nothing
     assert env.step("I do not know.")["reward"] == 0.0
     assert env.get_metrics()["MathAnswerAsJudge/success"] == 0.0
+
+
+def test_skyrl_gym_judges_the_last_turn_that_skyrl_allows() -> None:
+    class AsksForEver(judged_env(ROOT / "configs/math.yaml")):  # type: ignore[misc]
+        def feedback(self, action: str) -> str | None:
+            return "Are you sure?"
+
+    # SkyRL plays until the environment ends the episode: it got too long, and 0.0 without a verdict
+    env = AsksForEver(extras={"reward_spec": {"ground_truth": "42"}, "max_turns": 3})
+    for _ in range(2):
+        env.init([{"role": "user", "content": "6*7?"}])
+        steps = [env.step(said) for said in ("I ask.", "I see.", RIGHT)]
+        assert [(step["reward"], step["done"]) for step in steps] == [(0.0, False), (0.0, False), (1.0, True)]
+        assert env.get_metrics()["MathAnswerAsJudge/success"] == 1.0
 
 
 # ------------------------------------------------------------------------------------------------------------ OpenEnv

@@ -44,6 +44,11 @@ def math_judge(tmp_path: Path) -> str:
 
 
 @pytest.fixture
+def ranks(tmp_path: Path) -> str:
+    return written(tmp_path, config("Shortest"), "ranks.yaml")
+
+
+@pytest.fixture
 def failing(tmp_path: Path) -> str:
     return written(tmp_path, config("FailsSome"))
 
@@ -67,6 +72,15 @@ class TestVerifiers01:
             }
             for answer in answers
         ]
+
+    def environment(self, config: str) -> Any:
+        import verifiers as vf
+        from datasets import Dataset
+
+        from agentscope_tuner.adapters.verifiers import judge_rubric
+
+        rows = Dataset.from_list([{"question": "6*7?", "answer": "42"}])
+        return vf.SingleTurnEnv(dataset=rows, rubric=judge_rubric(config))
 
     def test_a_group_is_scored(self, math_judge: str) -> None:
         from agentscope_tuner.adapters.verifiers import judge_rubric
@@ -129,6 +143,48 @@ class TestVerifiers01:
         asyncio.run(judge_rubric(failing).score_group(states))
         steps = [state["trajectory"][0] for state in states]
         assert steps == [{"advantage": 0.0, "reward": None}, {"advantage": 0.0, "reward": 1.0}]
+
+    def test_an_environments_own_rubric_takes_no_part_in_advantages_and_steps(self, failing: str) -> None:
+        # it came last, and wrote 0.0 as the advantage of all, and as the reward of the step without a verdict
+        environment, states = self.environment(failing), self.states([RIGHT, NONE, WRONG, WRONG])
+        asyncio.run(environment.rubric.score_group(states))
+        assert [state["advantage"] for state in states] == [0.0, 0.0, 0.0, 0.0]
+        assert [state["trajectory"][0]["reward"] for state in states] == [1.0, None, 1.0, 1.0]
+        assert [state["metrics"]["num_turns"] for state in states] == [1.0] * 4
+        # and a failed verdict was logged as a success of 0.0
+        assert states[1]["metrics"] == {"FailsSome/failed": 1.0, "num_turns": 1.0}
+
+    def test_the_advantages_of_a_group_are_those_of_all_rewards(self, math_judge: str) -> None:
+        async def brevity(completion: Any, **named: Any) -> float:
+            return float(completion[-1]["content"] == WRONG)
+
+        environment, states = self.environment(math_judge), self.states([RIGHT, WRONG, NONE])
+        environment.rubric.add_reward_func(brevity, weight=0.25)
+        asyncio.run(environment.rubric.score_group(states))
+        assert [state["reward"] for state in states] == [1.0, 0.25, 0.0]
+        mean = 1.25 / 3
+        for state in states:
+            advantage = state["reward"] - mean
+            assert math.isclose(state["advantage"], advantage)
+            assert state["trajectory"] == [{"advantage": state["advantage"], "reward": state["reward"]}]
+
+    def test_an_environment_runs_the_group_of_a_judge_that_ranks_together(self, math_judge: str, ranks: str) -> None:
+        # rollouts were asked one at a time, and each was refused
+        environment = self.environment(ranks)
+        assert environment.requires_group_rollouts
+        assert not self.environment(math_judge).requires_group_rollouts
+        states = self.states(["a", "ab", "abc", "abcd"])
+        asyncio.run(environment.rubric.score_group(states))
+        assert [round(state["advantage"], 3) for state in states] == [0.5, 0.167, -0.167, -0.5]
+
+    @pytest.mark.parametrize("said", [RIGHT, NONE])
+    def test_a_rollout_alone_is_scored_beside_the_environments_rubric(self, said: str, failing: str) -> None:
+        (state,) = self.states([said])
+        asyncio.run(self.environment(failing).rubric.score_rollout(state))
+        assert (state["error"] is None) is (said == RIGHT)
+        assert state["reward"] == float(said == RIGHT)
+        assert state["metrics"]["num_turns"] == 1.0
+        assert ("FailsSome/success" in state["metrics"]) is (said == RIGHT)
 
     @pytest.mark.parametrize(
         "unread", [None, b"42", 42, ["42"], [{"content": RIGHT}], [{"role": "gpt", "content": RIGHT}]]
