@@ -117,7 +117,7 @@ def interpreter(name: str) -> str:
     return next(runs, "")
 
 
-SUPPORTED = ("python3.11", "python3.12", "python3.13")
+SUPPORTED = ("python3.11", "python3.12", "python3.13", "python3.14")
 #: Of the Pythons that the package supports those that this machine has, each with an environment of its own.
 PYTHONS = {name: path for name in SUPPORTED if (path := interpreter(name))}
 #: By environment, another Python than the one that nox runs in, where the machine has it.
@@ -246,7 +246,7 @@ TESTS = (
          "pytest -n auto -m slow", ci=True, alone=True),
     *(task(f"test-{name}", name, f"the core's tests on {name}", CORE, alone=True) for name in PYTHONS),
     task("test-pythons", "",
-         "the core's tests on each Python found of 3.11, 3.12 and 3.13; OTHERS=1: but for the one of `make test`",
+         "the core's tests on each Python found of 3.11 to 3.14; OTHERS=1: but for the one of `make test`",
          f"echo found of {', '.join(SUPPORTED)}: {' '.join(PYTHONS)}",
          needs=[f"test-{name}" for name in PYTHONS if name != OWN_PYTHON or not os.environ.get("OTHERS")], ci=True),
     task("test-lowest", "lowest", "the core's tests at the lowest versions that setup.cfg allows",
