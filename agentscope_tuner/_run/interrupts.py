@@ -14,7 +14,8 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Generic, TypeVar
+from types import FrameType
+from typing import Generic, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -30,6 +31,38 @@ def ending_signals() -> list[signal.Signals]:
     written in C handles stays its own.
     """
     return [number for number in ENDING if signal.getsignal(number) not in (signal.SIG_IGN, None)]
+
+
+class Server(Protocol):
+    """What uvicorn's server looks at: whether it ends, and whether it waits for nobody meanwhile."""
+
+    should_exit: bool
+    force_exit: bool
+
+
+@contextmanager
+def ending(server: Server) -> Iterator[None]:
+    """Have each signal of `ENDING` end `server` in this block, and a second one end it at once. Behind the block the
+    first one comes again, to whoever heard it before.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        # where no signal is heard
+        yield
+        return
+    heard: list[int] = []
+
+    def told(number: int, frame: FrameType | None) -> None:
+        heard.append(number)
+        server.force_exit, server.should_exit = server.should_exit, True
+
+    before = {number: signal.signal(number, told) for number in ending_signals()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if heard:
+        signal.raise_signal(heard[0])
 
 
 class _Interrupts:

@@ -7,6 +7,7 @@ import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import uvicorn
@@ -17,6 +18,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from agentscope_tuner._http import carries
+from agentscope_tuner._run import interrupts
 from agentscope_tuner.env_service.episodes import EpisodeRefusal, Instances, ServerLimits
 
 _BODY_SECONDS = 30.0
@@ -109,7 +111,7 @@ def build_app(protocols: Mapping[str, str], limits: ServerLimits, token: str | N
 
 
 def serve(app: Starlette, listener: socket.socket) -> None:
-    """Serves `app` on `listener` until SIGTERM or SIGINT, then ends all episodes."""
+    """Serves `app` on `listener` until a signal tells this process to end, then ends all episodes."""
     config = uvicorn.Config(
         app,
         # The episodes' sockets are tested on asyncio's loop only, and uvicorn would take uvloop where it is installed
@@ -118,7 +120,10 @@ def serve(app: Starlette, listener: socket.socket) -> None:
         access_log=False,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    server = uvicorn.Server(config)
+    # uvicorn's own hears SIGINT and SIGTERM only
+    server.capture_signals = partial(interrupts.ending, server)  # type: ignore[method-assign,unused-ignore]
+    server.run(sockets=[listener])
 
 
 async def _healthz(_: Request) -> Response:

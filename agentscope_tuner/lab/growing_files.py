@@ -249,17 +249,21 @@ class NewLines:
 def is_json_lines(run: Path) -> bool:
     """Whether a run has files with rows, and all of them are JSON lines."""
     if not run.is_dir():
-        return run.suffix == ".jsonl" and run.exists()
+        # a pipe of that name is read once, as any other input
+        return run.suffix == ".jsonl" and run.is_file()
     names = [path.name for path in run.iterdir() if is_row_file(path.name)]
     return bool(names) and all(name.endswith(".jsonl") for name in names)
 
 
 def refuse_unfollowable(run: Path) -> None:
-    """Refuse a run with files other than JSON lines.
+    """Refuse a run with files other than JSON lines, and a pipe.
 
     Raises:
-        ConfigError: the run has Parquet files, torch's files or packed files, which can be read only when complete.
+        ConfigError: the run has Parquet files, torch's files or packed files, which can be read only when complete; or
+            it is a pipe, which is read once.
     """
+    if run.is_fifo():
+        raise ConfigError(f"--follow reads a file again and again, and {str(run)!r} is a pipe: omit --follow")
     files = [path.name for path in run.iterdir()] if run.is_dir() else [run.name]
     other = next((name for name in files if is_row_file(name) and not name.endswith(".jsonl")), None)
     if other is not None:

@@ -12,6 +12,8 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from agentscope_tuner.errors import ConfigError, DeadlineError
@@ -96,6 +98,41 @@ _LONGEST_RETRY = 60
 _CHEAP_SECONDS = 0.05
 
 
+class _SlotsInTurn:
+    """Slots, each of which goes to the request with the highest priority of those that wait: to the first of them."""
+
+    def __init__(self, free: int) -> None:
+        self.free = free
+        self._numbers = count()
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+
+    async def acquire(self, priority: int) -> None:
+        if self.free:
+            self.free -= 1
+            return
+        own = (-priority, next(self._numbers), asyncio.get_running_loop().create_future())
+        heappush(self._waiting, own)
+        try:
+            await own[2]
+        except asyncio.CancelledError:
+            if not own[2].cancelled():
+                # it was given a slot just before
+                self.release()
+            elif own in self._waiting:
+                self._waiting.remove(own)
+                heapify(self._waiting)
+            raise
+
+    def release(self) -> None:
+        # those that were cancelled just now
+        while self._waiting and self._waiting[0][2].done():
+            heappop(self._waiting)
+        if self._waiting:
+            heappop(self._waiting)[2].set_result(None)
+        else:
+            self.free += 1
+
+
 class Lane:
     """Slots for judging, and a bounded queue before them. All of it runs in one event loop.
 
@@ -114,7 +151,7 @@ class Lane:
 
     def __init__(self, slots: int, queue: int, aside: int, clock: Callable[[], float]) -> None:
         self._most = slots
-        self._slots = asyncio.Semaphore(slots)
+        self._slots = _SlotsInTurn(slots)
         self._queue = queue
         self._most_aside = aside
         self._clock = clock
@@ -124,11 +161,11 @@ class Lane:
     @property
     def full(self) -> bool:
         """Whether a request would be refused now."""
-        return self._slots.locked() and self.waiting >= self._queue
+        return not self._slots.free and self.waiting >= self._queue
 
     @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        """A context around the judging; waits for a slot.
+    async def slot(self, priority: int = 0) -> AsyncIterator[None]:
+        """A context around the judging; waits for a slot. One of a higher priority waits for none of a lower one.
 
         Raises:
             Refusal: 429, the queue is full, or the request is slow and too many slow ones are judged; it is cancelled.
@@ -137,7 +174,7 @@ class Lane:
             raise self.refusal()
         self.waiting += 1
         try:
-            await self._slots.acquire()
+            await self._slots.acquire(priority)
         finally:
             self.waiting -= 1
         self.running += 1

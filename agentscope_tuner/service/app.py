@@ -281,6 +281,9 @@ def own_path(scope: Scope) -> str:
 
 #: The header in which a client gives a request's time limit in seconds; at most the service's own limit.
 DEADLINE_HEADER = "X-Deadline-Seconds"
+#: The header in which a client says which of the waiting requests come first: a whole number, 0 where there is none.
+PRIORITY_HEADER = "X-Priority"
+_PRIORITIES = range(-10, 11)
 # Seconds of a request's time, kept for sending an answer with some rows' verdicts: no one reads a late answer
 _MOST_SEND_SECONDS = 1.0
 # The client has gone and reads no answer; 499 is nginx's status for this case
@@ -435,18 +438,19 @@ class Exchange:
         whole = False
         try:
             seconds = _seconds(request.headers.get(DEADLINE_HEADER), settings.deadline_seconds)
+            priority = _priority(request.headers.get(PRIORITY_HEADER, "0"))
             with self._gate.entered(self._lane) as hold:
                 body = await read_body(request, settings.max_body_bytes, hold)
                 whole = True
                 ends_at = asyncio.get_running_loop().time() + seconds - min(_MOST_SEND_SECONDS, seconds / 10)
-                return await within(request, seconds, self._in_turn(body, ends_at))
+                return await within(request, seconds, self._in_turn(body, ends_at, priority))
         except Refusal as exc:
             if not whole and not await linger(request):
                 exc.close = True
             raise
 
-    async def _in_turn(self, body: bytes, ends_at: float) -> bytes:
-        async with self._lane.slot():
+    async def _in_turn(self, body: bytes, ends_at: float, priority: int) -> bytes:
+        async with self._lane.slot(priority):
             if len(body) > _LARGE_BYTES:
                 await loops.turn()
             reply = await self._wire(self._served, parse(body), ends_at)
@@ -530,3 +534,11 @@ def _seconds(asked: str | None, most: float) -> float:
     if not seconds > 0:
         raise Refusal(422, f"{DEADLINE_HEADER} must be a number of seconds above 0, got {asked!r}")
     return min(seconds, most)
+
+
+def _priority(asked: str) -> int:
+    with suppress(ValueError):
+        if (priority := int(asked)) in _PRIORITIES:
+            return priority
+    least, most = _PRIORITIES[0], _PRIORITIES[-1]
+    raise Refusal(422, f"{PRIORITY_HEADER} must be a whole number from {least} to {most}, got {asked!r}")

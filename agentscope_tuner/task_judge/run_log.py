@@ -16,6 +16,7 @@ import time
 import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, compress, count, islice
 from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.http_rows import of_numpy
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
-Verdict = tuple[tuple[WorkflowTask, WorkflowOutput], Judgement]
+Pair = tuple[WorkflowTask, WorkflowOutput]
 
 
 class LoggedOutput(msgspec.Struct, gc=False):
@@ -39,32 +40,38 @@ class LoggedOutput(msgspec.Struct, gc=False):
     metadata: dict[str, Any]
 
 
-class LoggedRow(msgspec.Struct, gc=False, omit_defaults=True):
-    """A scored row, as `astuner judge` writes it, with the `step` of its training and the `time` of its verdict."""
+class LoggedRow(msgspec.Struct, gc=False):
+    """A scored row, as `astuner judge` writes it, with the `time` of its verdict and the `step` of its training."""
 
     id: str
     task: dict[str, Any]
     output: LoggedOutput
     judgement: Judgement
-    # The time as text, formatted once for a whole batch
+    # The time as text and, where there is a step, `,"step":` and the step, written once for a whole batch
     time: msgspec.Raw
-    step: int | None = None
+
+
+# what differs in the ids of a thousand rows
+_ENDS = [f"{number:03}" for number in range(1000)]
+
+
+def ids(token: str) -> Iterator[str]:
+    """Names of rows without end: `<token>-0000`, `<token>-0001` and so on."""
+    # joined, which takes half of the time that writing a number for each row would
+    thousands = (f"{token}-{number}" for number in count())
+    return chain.from_iterable([begin + end for end in _ENDS] for begin in thousands)
 
 
 def rows_of(
-    token: str,
-    first: int,
-    verdicts: Iterable[Verdict],
-    step: int | None,
-    time: float,
+    pairs: Sequence[Pair], judgements: Sequence[Judgement], names: Iterator[str], step: int | None, time: float
 ) -> list[LoggedRow]:
-    """The rows of verdicts, named `<token>-<number>` from the number `first` on; `time` in seconds since 1970."""
+    """The rows of verdicts, named by the next of `names`; `time` in seconds since 1970."""
     # one comprehension and no call a row: this runs beside judges that make a verdict in 30 microseconds. `__dict__` is
     # what pydantic holds: a copy of the model would cost more than its encoding, and an attribute twice a key
-    at = msgspec.Raw(b"%.3f" % time)
+    at = msgspec.Raw(b"%.3f" % time if step is None else b'%.3f,"step":%b' % (time, _ENCODER.encode(step)))
     return [
         LoggedRow(
-            f"{token}-{number}",
+            name,
             held
             if (held := (own := (given := task.__dict__)["task"]).__dict__)["task_id"] == given["task_id"]
             and not own.__pydantic_extra__
@@ -72,9 +79,8 @@ def rows_of(
             LoggedOutput(output.metadata),
             judgement,
             at,
-            step,
         )
-        for number, ((task, output), judgement) in enumerate(verdicts, first)
+        for (task, output), judgement, name in zip(pairs, judgements, islice(names, len(pairs)), strict=True)
     ]
 
 
@@ -101,8 +107,7 @@ def _odd(row: LoggedRow) -> bytes:
         # Bounded when the output was made; a workflow may have changed it since
         "output": {"metadata": bounded(row.output.metadata)},
         "judgement": row.judgement.to_dict(),
-        "time": float(bytes(row.time)),
-        **({} if row.step is None else {"step": row.step}),
+        **json.loads(b'{"time":%b}' % bytes(row.time)),
     }
     try:
         # half a surrogate pair: UTF-8 cannot encode it, a JSON escape can
@@ -169,29 +174,27 @@ class RunLog:
         self._waiting_bytes = 0
         self._descriptor: int | None = None
         self._timer: threading.Timer | None = None
-        self._rows = self._files = self._written = 0
+        self._names = ids(self._token)
+        self._files = self._written = 0
         self._last = -_WAIT_SECONDS
 
-    def add(
-        self, pairs: Iterable[tuple[WorkflowTask, WorkflowOutput]], judgements: Iterable[Judgement], step: int | None
-    ) -> None:
+    def add(self, pairs: Sequence[Pair], judgements: Sequence[Judgement], step: int | None) -> None:
         """Append a row for each verdict.
 
         Raises:
             ConfigError: the folder cannot be written: rows that are silently missing would look like a shorter run.
                 The rows are kept, and the next call tries again.
         """
-        verdicts = zip(pairs, judgements, strict=True)
-        chosen = verdicts if self._share >= 1 else self._chosen(verdicts, step)
+        if self._share < 1:
+            chosen = list(self._chosen(pairs, step))
+            pairs, judgements = list(compress(pairs, chosen)), list(compress(judgements, chosen))
         with self._lock:
             if self._waiting_bytes > self._file_bytes:
                 # the disk stays full: raise here, before the waiting rows fill the memory
                 self._write()
-            rows = rows_of(self._token, self._rows, chosen, step, time.time())
-            if not rows:
+            if not pairs:
                 return
-            self._rows += len(rows)
-            lines = encoded(rows)
+            lines = encoded(rows_of(pairs, judgements, self._names, step, time.time()))
             self._waiting.append(lines)
             self._waiting_bytes += len(lines)
             if self._waiting_bytes >= _BLOCK_BYTES or time.monotonic() - self._last >= _WAIT_SECONDS:
@@ -199,18 +202,16 @@ class RunLog:
             elif self._timer is None:
                 self._write_later()
 
-    def _chosen(self, verdicts: Iterable[Verdict], step: int | None) -> Iterator[Verdict]:
+    def _chosen(self, pairs: Iterable[Pair], step: int | None) -> Iterator[bool]:
         last, chosen = None, False
-        for verdict in verdicts:
-            task = verdict[0][0]
+        for task, _ in pairs:
             group = task.task_id or task.task.main_query
             # A group's rows are usually neighbours
             if group != last:
                 last = group
                 # The same choice in every process: a group whose rows several processes judge is logged whole
                 chosen = zlib.crc32(f"{group}\0{step}".encode("utf-8", "replace")) < self._share * 2**32
-            if chosen:
-                yield verdict
+            yield chosen
 
     def _write_later(self) -> None:
         self._timer = threading.Timer(_WAIT_SECONDS, self._write_waiting)

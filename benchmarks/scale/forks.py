@@ -63,11 +63,14 @@ def is_judged(judge: TaskJudge, load: str) -> bool:
     # a judge model of the tests pays by the label
     answer, truth = f"label=5\nThe answer is \\boxed{{{number}}}", f"{number}.0"
     if load == "formula":
-        answer, truth = f"\\boxed{{\\sin^2(x)+\\cos^2(x)+{number}}}", f"{number}+1"
+        answer, truth = f"\\boxed{{\\cosh^2(x)-\\sinh^2(x)+{number}}}", f"{number}+1"
     task = WorkflowTask(task=Task(main_query="How many?", task_id=str(number), metadata={"answer": truth}))
     found = judge.judge(task, WorkflowOutput(metadata={"final_answer": answer}))
     if found.status != "judged":
         print(found.error, file=sys.stderr)
+    if load == "formula" and not found.reason.startswith("symbolic: "):
+        print(f"no worker was asked: {found.reason}", file=sys.stderr)
+        return False
     return found.status == "judged" and bool(found.reward)
 
 

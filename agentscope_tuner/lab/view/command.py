@@ -164,6 +164,8 @@ def _check_rows(scored: Path) -> None:
 
 def _check(scored: Path, *beside_it: Path | None, may_come: bool) -> None:
     """A run may not have written its first row yet; a folder that is not there is a mistake."""
+    for path in [path for path in (scored, *beside_it) if path is not None and path.is_fifo()]:
+        raise fail(f"{str(path)!r} is a pipe, and the page reads its rows again: write them to a file first")
     for path in [path for path in (scored, *beside_it) if path is not None and not path.exists()]:
         partial = path.with_name(f"{path.name}.partial").exists()
         if not (partial or (may_come and path is scored and path.parent.is_dir())):

@@ -17,6 +17,7 @@ from agentscope_tuner.lab.labels import LabelsFile, beside, read_alarms
 from agentscope_tuner.lab.view.index import Reader, RowIndex
 from agentscope_tuner.lab.view.overview import name_beside, run_of
 from agentscope_tuner.lab.view.queries import IndexReader, condition_of
+from agentscope_tuner.storage import write_whole
 
 #: The folder of the built page; `make page` builds it from `web/`.
 STATIC = Path(__file__).parent / "static"
@@ -70,14 +71,12 @@ def write_report(
         data = _data(index, LabelsFile(labels), *before, limit=limit)
         data["runs"] = [_other_run(other, source, read) for other in others]
         data["alarms"] = read_alarms(beside(source, "alarms"))
-    page = _page(source.name, data).encode()
+    page = _page(source.name, data)
     # renaming onto a link would replace the link
     target = target.resolve() if target.is_symlink() else target
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f"{target.name}.partial")
-    part.write_bytes(page)
-    part.replace(target)
-    return {"rows": data["of"], "shown": len(data["rows"]), "bytes": len(page)}
+    write_whole(target, page)
+    return {"rows": data["of"], "shown": len(data["rows"]), "bytes": target.stat().st_size}
 
 
 class RowsPage:

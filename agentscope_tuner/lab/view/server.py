@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -21,6 +22,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agentscope_tuner._run import interrupts
 from agentscope_tuner.errors import told
 from agentscope_tuner.lab.labels import LabelsFile, PersonsVerdict, beside, read_alarms
 from agentscope_tuner.lab.view.index import Reader, RowIndex
@@ -323,7 +325,7 @@ def _json(value: Any, status: int = 200) -> Response:
 
 
 def serve_view(session: ViewSession, listener: socket.socket, *, announce: Callable[[str], None]) -> None:
-    """Serve `session` on `listener`, which listens on 127.0.0.1, until SIGINT or SIGTERM.
+    """Serve `session` on `listener`, which listens on 127.0.0.1, until a signal tells this process to end.
 
     Args:
         session: a session that is not started yet.
@@ -350,7 +352,10 @@ def serve_view(session: ViewSession, listener: socket.socket, *, announce: Calla
     sys.setswitchinterval(0.0005)
     session.start()
     announce(f"http://127.0.0.1:{port}/?token={token}")
+    server = uvicorn.Server(config)
+    # uvicorn's own hears SIGINT and SIGTERM only
+    server.capture_signals = partial(interrupts.ending, server)  # type: ignore[method-assign,unused-ignore]
     try:
-        uvicorn.Server(config).run(sockets=[listener])
+        server.run(sockets=[listener])
     finally:
         session.close()

@@ -11,9 +11,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import count
 from pathlib import Path
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -83,6 +84,57 @@ def test_a_signal_before_the_command_begins_has_its_exit_code_and_no_traceback(n
     )
     run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert (run.returncode, run.stderr) == (128 + number, "")
+
+
+READING = (
+    "judge --conf math.json --input PIPE --output o.jsonl", "check --conf math.json --input PIPE",
+    "explain --conf math.json --input PIPE", "audit --conf math.json --input PIPE", "doctor PIPE", "watch PIPE",
+    "agree --input PIPE", "compare PIPE PIPE", "judge-eval --conf llm.json --labels PIPE", "rules stats --input PIPE",
+    "init --from PIPE math made", "migrate PIPE", "config --conf PIPE", "rubrics learn --conf PIPE",
+    "rollout --conf PIPE --output o.jsonl",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "words"), [((signal.SIGTERM, signal.SIGHUP)[n % 2], words) for n, words in enumerate(READING)]
+)
+def test_every_command_ends_by_the_signal_while_it_reads(number: signal.Signals, words: str, tmp_path: Path) -> None:
+    """`watch` and `doctor` ended with a traceback before, since a pipe cannot be read again."""
+    llm = {"prompt": "Rate this from 0 to 10.\n{response}", "model_name": "m", "base_url": "http://127.0.0.1:9/v1"}
+    (tmp_path / "math.json").write_text(json.dumps({"astuner": {"task_judge": {"judge": "math"}}}))
+    (tmp_path / "llm.json").write_text(json.dumps({"astuner": {"task_judge": {"judge_type": "llm", "llm": llm}}}))
+    os.mkfifo(tmp_path / "rows.jsonl")
+    command = [sys.executable, "-c", MAIN, *words.replace("PIPE", "rows.jsonl").split()]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = subprocess.Popen(command, cwd=tmp_path, env=environment, text=True, stderr=subprocess.PIPE)
+    with ThreadPoolExecutor(1) as pool:
+        # opened once the command reads it, which waits for rows from then on
+        opened = pool.submit(open, tmp_path / "rows.jsonl", "wb")
+        while run.poll() is None and not wait([opened], timeout=0.1).done:
+            pass
+        run.send_signal(number)
+        told = run.communicate(timeout=60)[1]
+        # lets a thread go that still opens it
+        os.close(os.open(tmp_path / "rows.jsonl", os.O_RDONLY | os.O_NONBLOCK))
+        opened.result().close()
+    assert run.returncode == 128 + number, told
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("number", interrupts.ending_signals())
+@pytest.mark.parametrize("times", [1, 2])
+def test_every_signal_ends_a_server_and_the_second_one_at_once(number: signal.Signals, times: int) -> None:
+    server, heard = SimpleNamespace(should_exit=False, force_exit=False), []
+    before = signal.signal(number, lambda *told: heard.append(told[0]))
+    try:
+        with interrupts.ending(server):
+            for _ in range(times):
+                signal.raise_signal(number)
+            assert (server.should_exit, server.force_exit, heard) == (True, times > 1, [])
+        assert heard == [number]
+    finally:
+        signal.signal(number, before)
 
 
 class Told:

@@ -69,7 +69,7 @@ def test_no_structure_of_a_policy_stops_its_verdict(odd: str) -> None:
     again = pickle.loads(pickle.dumps(output))
     assert load_judge({"astuner": {"task_judge": {"judge": "math"}}}).judge(TASK, again).reward == 0.0
     sent = parsed(b'{"rollouts":[' + wire_row(TASK, again) + b"]}")
-    logged = parsed(encoded(rows_of("n", 0, [((TASK, again), Judgement("judged", 0.0, False))], None, 0.0)))
+    logged = parsed(encoded(rows_of([(TASK, again)], [Judgement("judged", 0.0, False)], iter(["n-0"]), None, 0.0)))
     for row in (sent["rollouts"][0], logged):
         assert row["output"]["metadata"]["final_answer"] == "41"
     assert as_json(again.metadata)

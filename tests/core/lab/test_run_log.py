@@ -119,6 +119,20 @@ def test_a_replayed_run_logs_the_rewards_that_its_training_paid(tmp_path: Path) 
     assert [(row.step, row.reward, row.status) for row in found] == paid
 
 
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_each_row_has_an_id_of_its_own_and_the_step_only_where_there_is_one(share: float, tmp_path: Path) -> None:
+    log = RunLog(tmp_path, share=share)
+    for step in (None, 0, numpy.int64(7)):
+        # the second row takes the slow way, as half of a surrogate pair does
+        for _ in range(3):
+            log.add([pair(f"t{n}", odd="\ud800" * (n == 1)) for n in range(700)], [RIGHT] * 700, step)  # type: ignore[arg-type]
+    log.close()
+    found = [json.loads(line.raw) for line in NewLines(tmp_path).read()]
+    count = 6300 if share == 1 else len(found)
+    assert len({row["id"] for row in found}) == len(found) == count > 2000
+    assert {row.get("step", "none") for row in found} == {"none", 0, 7}
+
+
 def test_a_log_begins_another_file_when_one_is_full(tmp_path: Path) -> None:
     log = RunLog(tmp_path, file_bytes=300)
     pair = WorkflowTask(task=Task(main_query="q")), WorkflowOutput(metadata={"final_answer": "a"})

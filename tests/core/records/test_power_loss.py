@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import os
 import re
@@ -207,6 +208,21 @@ def test_a_full_disk_keeps_the_rows_before_and_resume_goes_on(tmp_path: Path, na
         scored.write(NEW[:31] * 2)
     assert content(target) == NEW[:62]
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_one_function_renames_and_it_has_the_disk_confirm_first() -> None:
+    """The report of `astuner view` was renamed to its name while the disk did not have it."""
+    renames = []
+    for path in (ROOT / "agentscope_tuner").rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+                continue
+            of_os = isinstance(call.func.value, ast.Name) and call.func.value.id == "os"
+            # a text's `replace` takes two, and a date's takes names
+            of_path = call.func.attr == "replace" and len(call.args) == 1 and not call.keywords
+            if of_path or call.func.attr in ("rename", "renames", "move") or (of_os and call.func.attr == "replace"):
+                renames.append(path.name)
+    assert renames == ["storage.py"]
 
 
 def test_a_file_is_replaced_whole_and_what_cannot_be_is_left(tmp_path: Path) -> None:

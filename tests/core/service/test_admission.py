@@ -161,6 +161,52 @@ def test_a_lane_that_waits_for_others_keeps_its_slots_and_fills_no_other_lane() 
     asyncio.run(run())
 
 
+def test_of_those_that_wait_the_highest_priority_is_judged_first_and_the_first_of_it() -> None:
+    async def run() -> list[str]:
+        gate, order = Gate(1, 9, 100), list[str]()
+
+        async def judged(name: str, priority: int) -> None:
+            async with gate.slow.slot(priority):
+                order.append(name)
+
+        async with gate.slow.slot():
+            asked = {"later": -1, "a": 0, "gone": 5, "b": 0, "first": 3, "second": 3}
+            tasks = {name: asyncio.create_task(judged(name, priority)) for name, priority in asked.items()}
+            while gate.slow.waiting < len(tasks):
+                await asyncio.sleep(0)
+            tasks["gone"].cancel()
+            # one is cancelled before the slot is given away, one in the same step of the loop
+            await asyncio.sleep(0)
+            tasks["first"].cancel()
+        found = await asyncio.gather(*tasks.values(), return_exceptions=True)
+        assert [type(one).__name__ for one in found if one is not None] == ["CancelledError"] * 2
+        assert (gate.running, gate.waiting, gate.full) == (0, 0, False)
+        return order
+
+    assert asyncio.run(run()) == ["second", "a", "b", "later"]
+
+
+def test_a_slot_that_comes_to_a_request_with_its_end_goes_on_to_the_next() -> None:
+    async def run() -> None:
+        gate = Gate(1, 9, 100)
+        async with gate.slow.slot():
+            ended = await several(gate.slow, 2, asyncio.Event())
+            while gate.slow.waiting < 2:
+                await asyncio.sleep(0)
+        # the first has its slot, and has not run since
+        ended[0].cancel()
+        while not gate.slow.running:
+            await asyncio.sleep(0)
+        assert (gate.slow.running, gate.slow.waiting) == (1, 0)
+        ended[1].cancel()
+        await asyncio.wait(ended)
+        assert not gate.full
+        async with gate.slow.slot():
+            pass
+
+    asyncio.run(run())
+
+
 def test_a_request_that_is_cancelled_or_fails_gives_its_place_back() -> None:
     async def run() -> None:
         gate = Gate(1, 0, 100)

@@ -5,6 +5,7 @@ That the guide's code runs, against a real service, is tests/with_servers/serve/
 
 from __future__ import annotations
 
+import configparser
 import re
 import shlex
 import subprocess
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 import typer.main
 import yaml
+from packaging.requirements import Requirement
 
 from agentscope_tuner import load_judge
 from agentscope_tuner.cli.app import app
@@ -130,6 +132,23 @@ def test_the_image_and_the_deployment_start_a_service_that_asks_for_a_token() ->
     mounts = [mount["mountPath"] for mount in container()["volumeMounts"]]
     assert str(Path(deployed["--token-file"]).parent) in mounts
     assert str(Path(deployed["--conf"]).parent) in mounts
+
+
+def test_the_image_has_every_package_in_one_version_and_by_its_hash() -> None:
+    pinned = dict[str, str]()
+    for line in (ROOT / "deploy/requirements.txt").read_text(encoding="utf-8").split("\n"):
+        if line and not line.startswith(" "):
+            name, version = line.removesuffix(" \\").split("==")
+            pinned[name] = version
+        else:
+            assert not line or line.startswith("    --hash=sha256:")
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    wanted = setup["options"]["install_requires"] + setup["options.extras_require"]["serve"]
+    for line in filter(None, wanted.split("\n")):
+        if not line.startswith("#"):
+            asked = Requirement(line)
+            assert asked.specifier.contains(pinned[asked.name.lower().replace("_", "-")]), line
 
 
 def test_the_probes_ask_what_the_service_answers() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import subprocess
 import sys
@@ -368,6 +369,17 @@ def test_what_an_environment_starts_ends_with_it(client: EnvServiceClient) -> No
             break
         wait.wait(0.05)
     assert not alive(child)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_server_and_its_episodes_without_a_traceback(
+    number: signal.Signals, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with RunningServer() as server:
+        server.process.send_signal(number)
+        server.wait()
+    assert server.process.returncode == 128 + number
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize("end", ["terminate", "kill"])

@@ -114,6 +114,14 @@ def test_a_batch_of_too_many_rows_is_refused(small: RunningService) -> None:
     assert small.post("/reward", {"rollouts": [1, 2, 3, 4]}).status_code == 413
 
 
+@pytest.mark.parametrize("priority", ["", "high", "1.0", "11", "-11", "nan"])
+def test_a_priority_that_is_none_is_refused(small: RunningService, priority: str) -> None:
+    got = small.post("/reward", row("x"), **{"X-Priority": priority})
+    assert got.status_code == 422
+    assert "X-Priority" in got.json()["detail"]
+    assert small.post("/reward", row("x"), **{"X-Priority": "-10"}).status_code == 200
+
+
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "soon", ""])
 def test_a_deadline_that_is_none_is_refused(small: RunningService, seconds: str) -> None:
     got = small.post("/reward", row("x"), **{"X-Deadline-Seconds": seconds})

@@ -266,6 +266,15 @@ def test_what_was_done_is_counted(service: RunningService) -> None:
     assert service.metric("astuner_queue") == service.metric("astuner_in_flight") == 0
 
 
+def test_a_zero_for_an_answer_that_was_not_found_wrong_is_counted(service: RunningService) -> None:
+    name = 'astuner_marked_total{judge="default",mark="undecided"}'
+    before = service.metric(name)
+    said = service.post("/reward", row(r"\boxed{" + "(x+" * 60 + "1" + ")^{9}" * 60 + "}")).json()
+    assert (said["reward"], said["metrics"]) == (0.0, {"undecided": 1.0})
+    assert said["reason"].startswith("undecided: ")
+    assert service.metric(name) == before + 1
+
+
 def test_answers_stay_out_of_the_log(tmp_path: Path) -> None:
     secret = "what the policy wrote"
     for asked, options in ((False, []), (True, ["--log-answers"])):

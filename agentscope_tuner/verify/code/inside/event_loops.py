@@ -29,12 +29,18 @@ def _running() -> Any:
 def _as_running(loop: Any) -> Iterator[None]:
     import asyncio
 
-    outer = asyncio._get_running_loop()
+    outer: Any = asyncio._get_running_loop()
+    # from Python 3.14 on a thread has one current task, not one for each loop: no other loop's task would run
+    task = None if outer is None else asyncio.current_task(outer)
+    if task is not None:
+        asyncio.tasks._leave_task(outer, task)
     asyncio._set_running_loop(loop)
     try:
         yield
     finally:
         asyncio._set_running_loop(outer)
+        if task is not None:
+            asyncio.tasks._enter_task(outer, task)
 
 
 class TestLoops:
@@ -198,6 +204,9 @@ class ProgramLoops:
             self.step(number)
         except BaseException:  # what ends a program ends its loop's step: nobody waits for the task any more
             del self._tasks[waiting]
+            if task.done() and not task.cancelled():
+                # otherwise the task, whose exception is under way, would later say that nobody asked for it
+                task.exception()
             raise
         if not task.done():
             return False, None
