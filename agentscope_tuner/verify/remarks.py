@@ -1234,7 +1234,7 @@ def _bracketed(behind: str, asked: Asked, is_value: bool) -> str:
         or any(len(one) > _SHORT and asked.has(one) for one in words)
     ):
         return ""
-    dangles = len(words[-1]) > 1 and words[-1] in SHIFTS | HANGS | ADVERSE | {"longer"}
+    dangles = len(words[-1]) > 1 and words[-1] in _DANGLES
     if (
         dangles
         or OPERATES_SOON.search(said["said"].lower())
@@ -1249,6 +1249,8 @@ def _bracketed(behind: str, asked: Asked, is_value: bool) -> str:
     return "" if said["said"].strip()[:1].isupper() else _unknown(words, said["said"].lower(), asked)
 
 
+# `as shown above` ends so
+_DANGLES = (SHIFTS - word_set("above below before given")) | HANGS | ADVERSE | {"longer"}
 _MOST_BRACKETED, _JOINS = 3, word_set("and or")
 
 
