@@ -75,7 +75,8 @@ _MARKED = re.compile(
 )
 # How a text goes on from an answer to the same one or another
 _GOES_ON = re.compile(
-    r"[\s$*_.,;。，、（(～)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely|cioè|ossia"
+    r"\$?(?:です|である|입니다|이다)?[\s$*_.,;。，、（(～)\]\\}]*?"
+    r"(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely|cioè|ossia"
     r"|es decir,?|ou seja,?|c['’]est[- ]à[- ]dire|soit|das heißt,?|d\.\s?h\.|то есть|czyli|yani|tức là|即|つまり"
     r"|すなわち)"
     r"(?=[\s,$\\])|(?<=[\n$])=(?!=)|(?<=\$ )="
@@ -163,7 +164,7 @@ def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
     Args:
         worded: whether one or two words may be the value.
     """
-    said = _COPULA.sub("", said).strip(' \n"')
+    said = _COPULA.sub("", said).strip().removeprefix('\\"').rstrip('\\"').strip(' \n"')
     # a bracket that stood before it; `[2,7)` has its own
     if said[-1:] in (")", "）") and sum(map(said.count, "([（")) < sum(map(said.count, ")）")):
         said = said[:-1].rstrip()

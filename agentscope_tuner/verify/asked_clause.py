@@ -77,7 +77,7 @@ _OPTIONS = re.compile(
     r" (?:is it |an? |the |der |die |das |la |el |le )?([^\W\d_][\w-]*)"
 )
 _ASKS_WHICH = re.compile(
-    r"\b(?:who|which|what|wer|welche[rs]?|qui|quel(?:le)?|quién|cuál|chi|quale|кто|как\w+)\b[^,?.]*,"
+    r"\b(?:who|which|what|wer|welche[rs]?|qui|quel(?:le)?|quién|cuál|chi|quale|кто|как\w+)\b[^,?.:]*[,:]"
 )
 _UNSPACED_OPTIONS = re.compile(r"([\u4e00-\u9fff]{2})(?:还是|或者?)([\u4e00-\u9fff]{2})")
 _TAIL = re.compile(rf"(?P<value>.*[\d}}])(?:\\[ ,;:!]|~|\s)*{_TYPE}(?P<tail>[^{{}}\d$\\]+)\}}\s*\.?")

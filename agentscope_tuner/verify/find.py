@@ -28,7 +28,7 @@ from agentscope_tuner.verify.labels import (
     sole_answer,
     statement_at,
 )
-from agentscope_tuner.verify.words import SENTENCE_END, condition_of, joining
+from agentscope_tuner.verify.words import SENTENCE_END, condition_of, foretold_wrong, joining
 
 _MACRO = "\\boxed"
 # An escaped character is skipped as a whole: so `\{` opens nothing, and `\\}` (a line break, then a brace) closes.
@@ -497,7 +497,8 @@ def _plain_box(text: str) -> PlacedAnswer | None:
     if ("%" in line or "`" in line or line.lstrip()[:1] == "[") and _is_unsaid(text, start):
         return None
     content = text[text.index("{", start) + 1 : flat.end() - 1]
-    if is_last and _ends_a_sentence(near[-_LINE:]):
+    foretells = ("next" in near or "follow" in near) and foretold_wrong(near)
+    if is_last and not foretells and _ends_a_sentence(near[-_LINE:]):
         # nothing around it is left to read
         return PlacedAnswer(content.strip(), _IN_BOX, content)
     again = () if is_last or states_nothing(rest) else stated_again(text, start, rest, content)
@@ -514,7 +515,8 @@ def _in_box(text: str) -> Found | None:
     content = inside(text, last)
     rest = text[last.end :]
     said = same_text(content)
-    beside = [*_alternatives(text, last), *boxes[:-1]]
+    # nothing stands beside an empty box
+    beside = [*_alternatives(text, last), *boxes[:-1]] if said else []
     others = tuple(dict.fromkeys(one for box in beside if same_text(one := _signed(text, box)) != said))
     before = text[max(boxes[0].start - _NEAR, 0) : boxes[0].start]
     again = stated_again(text, last.start, rest, content) if rest.strip(_ENDING) else ()
@@ -616,8 +618,8 @@ def _ends_a_sentence(near: str) -> bool:
         if written in _PLAIN_LEADS:
             continue
         if (word := written.strip(":,").lower()) in _SO:
-            # what stands before `so` and plain words is a step, and need not be read
-            return True
+            # what stands before `so` and plain words is a step, and need not be read, but for `or so`
+            return not left or left[-1].rsplit(None, 1)[-1].lower() != "or"
         if word and word not in _PLAIN_LEADS:
             return False
     return is_whole or begun > 0

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.strict_json import NotStrictJsonError, read_json, stated_json
+from agentscope_tuner.verify.words import foretold_wrong
 
 _WINDOW = 400
 CONTRADICTION = "two different answers side by side"
@@ -320,7 +321,9 @@ def _statements(text: str) -> Iterator[_Statement]:
         before = text[max(label.start() - _BEFORE, 0) : label.start()]
         if _SUPPOSED.search(before):
             continue
-        denied = bool(label["denied"] or label["chinese_denied"] or _DENIED_BEFORE.search(before))
+        denied = bool(
+            label["denied"] or label["chinese_denied"] or _DENIED_BEFORE.search(before) or foretold_wrong(before)
+        )
         if value is not None:
             yield _Statement(said, denied or is_denied(said), label.start(), label.end(), end)
         elif said and not denied and len(said) <= _MOST_LETTERS and len(said.split()) <= _MOST_WORDS:

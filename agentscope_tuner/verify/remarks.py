@@ -23,6 +23,7 @@ from agentscope_tuner.verify.words import (
     DOUBTS,
     EXCEPTING,
     FORMULA,
+    HANGS,
     IS_HANGUL,
     IS_UNSPACED,
     IS_VALUE,
@@ -31,11 +32,13 @@ from agentscope_tuner.verify.words import (
     MOST_WORDS,
     NO_OTHER,
     OPENS,
+    OPERATES_SOON,
     QUOTE_ENDS,
     QUOTED,
     REASONS,
     SCALES,
     SENTENCE_END,
+    SHIFTS,
     SO,
     SOUGHT,
     SUPPOSES,
@@ -45,9 +48,12 @@ from agentscope_tuner.verify.words import (
     WORDS,
     Asked,
     Known,
+    announces,
     asks_difference,
     denies,
+    foretold_wrong,
     is_value,
+    joining,
     lead_of,
     leads_plainly,
     repeats_given,
@@ -104,6 +110,9 @@ _WITHDRAWS = re.compile(
     r"\b(?:fail(?:s|ed)?|t(?:ake|ook)\b.{1,12}\bback|scratch|withdraw\w*|retract\w*|disregard|ignore|kidding|forget|strike|discard|nope)\b",
     re.IGNORECASE,
 )
+_MISTOOK = re.compile(
+    r"\bI (?:was (?:wrong|mistaken)|erred|mis(?:read|took|calculated|counted))\b|\bmy (?:mistake|bad)\b", re.I
+)
 _DENIES_UNSPACED = re.compile("ではない|じゃない|ではありません|不是|并非|不对|不成立|아니다|아닙니다")
 _LONGEST_DENIAL = 10
 # Who says that there are no others confirms the answer
@@ -152,14 +161,15 @@ _UNDERSTOOD = (
         cubes quadrati quadrate cubiche quadradas quadrados cúbicos квадратных кубических ед кв flächeneinheiten
         volumeneinheiten raumeinheiten quadrateinheiten längeneinheiten arbitrary beliebig beliebige arbitraire
         arbitraria arbitrario arbitrária arbitrário произвольная произвольное произвольный równa równe równy
-        insgesamt möglichkeiten lösung gesuchte werden gebraucht unités en tout au possibilités possibles principal
+        insgesamt alle möglichkeiten lösung gesuchte werden gebraucht unités en tout au possibilités possibles principal
         solución posibilidades unidades soluzione possibilità solução possibilidades donne верный правильный
         достигается всего при lang breit hoch tief schwer breed hoog hosszú széles magas lungo largo alto doğru
         olarak bulunur cevaptır kalmıştır kişidir vardır elde ederiz ederim edilir eder năm sonuç jawabannya yang
         benar rozwiązanie een af op uit het oud jaar på मिलता मिलते होगा होगी होता आता होते होंगे हुआ
         हुई हुए ہے ہوگا ہوگی ہیں است هست باشد می‌باشد میباشد شد می‌شود خواهد بود হবে হয় হলো అవుతుంది ఉంటుంది
         आहे છે lesz pro ครับ ค่ะ ஆகும் bring
-        yes data qualify qualifies numbers seems reasonable sensible plausible double-checked even odd multiplication
+        yes data qualify qualifies numbers seems reasonable sensible plausible checked double-checked even odd
+        multiplication
         shows lowest terms positive negative prime remark remarks eliminated options option point curve achève
         calcul termine
         cqfd listo queda demostrado что требовалось найти доказать получить nothing wrong dozens should must feel
@@ -196,7 +206,7 @@ _OF_MATHEMATICS = re.compile(
     r"|vert(?:ex|ices)|triang|rectang|quadril|trapez|circle|sphere|cylind|pyramid|hexagon|pentagon|diagonals?\Z|hypoten|pythag"
     r"|theorem|lemma|axiom|identit|symmetr|geometr|arithm|algebra|trigonom|binom|trinom|matri(?:x|ces)|determin|eigen"
     r"|vector|scalar|diagonaliz(?:able|ation)|orthogon|linear|isomorph|homomorph|cyclic|abelian|prime|modul[aeo]r|congruen|euclid|euler"
-    r"|gauss|vieta|heron|newton|leibniz|lagrang|cauchy|riemann|bayes|bernoulli|poisson|fermat|klein|taylor|fourier|laplac"
+    r"|gauss|vieta(?!t)|heron|newton|leibniz|lagrang|cauchy|riemann|bayes|bernoulli|poisson|fermat|klein|taylor|fourier|laplac"
     r"|probabilit(?:y|ies)\Z|statist|distribut|series|sequenc|contin[uo]|asympt"
     r"|monoton|function|graph|curve|axis|axes|origin|tangent|perpendic"
     r"|parallel|coordinat|plane\Z"
@@ -358,9 +368,13 @@ _BY_REFERENCE = re.compile(
     re.IGNORECASE,
 )
 _SAYS_NO_MEMBER = (
-    r"\$? (?:fails\b|(?:is|was) (?:no|not an?|not the) (?:solution|root|zero|answer)\b"
+    r"(?:\$? (?:fails\b|(?:is|was) (?:no|not an?|not the) (?:solution|root|zero|answer)\b"
     r"|(?:is|was) (?:extraneous|spurious|rejected)\b|does(?: not|n['’]t) (?:satisfy|solve|work|fit|hold)\b)"
+    r"|[^.,;。，\d\n]{0,24}(?:(?<![^\W_])(?:not|nicht|keine?|pas|no|non|não|не|nie|niet)(?![^\W_])|n['’]t|不)"
+    r"[^.,;。，\d\n]{0,16}(?:belong|member|element|dazu\b|lösung|nullstelle|soluci|solução|soluzione|pertenece"
+    r"|pertence|racine|ra[íi]z|подход|корен|решени|[解根属])|(?<=\d) (?:не подходит|n['’]y appartient pas))"
 )
+_BELONGS = re.compile("belong|element|dazu|appart|perten|属")
 _MOST_MEMBERS = 8
 
 
@@ -369,10 +383,14 @@ def _denied_member(behind: str, text: str) -> str:
     members = list(dict.fromkeys(_DIGITS.findall(text)))[:_MOST_MEMBERS]
     if not members or re.search(r"[a-zA-Z]", re.sub(r"\\[a-zA-Z]+|[a-z]\s*=", "", text)):
         return ""
-    said = re.search(rf"(?<![\w.,^\-+*/=])(?:{'|'.join(members)}){_SAYS_NO_MEMBER}", behind, re.IGNORECASE)
+    said = re.search(rf"(?<![a-zA-Z\d_.,^\-+*/=])(?:{'|'.join(members)}){_SAYS_NO_MEMBER}", behind, re.IGNORECASE)
     words = [] if said is None else WORDS.findall(behind[: said.start()].lower())[-2:]
     if said is None or any(denies(word) and word not in _ALL_BUT for word in words):
         return ""
+    end = _DIGITS.match(said[0])
+    if end is not None and re.search(rf"\(\s*{end[0]}\b|\b{end[0]}\s*(?:\\right)?\)", text) is not None:
+        # an open end belongs to no interval
+        return "" if _BELONGS.search(said[0]) is not None else said[0]
     return said[0]
 
 
@@ -474,6 +492,44 @@ def _own_sentence(behind: str) -> tuple[str, str]:
     return words[:end], words[end:]
 
 
+_SAYS_YES = re.compile(r"(?<![^\W_])(?:yes|true|ja|oui|sí|sim|да|tak|evet)(?![^\W_])")
+# How a sentence begins that says what is so instead; and one that only may
+_INSTEAD = (
+    r"actually|rather|better|make (?:that|it)|besser|vielmehr|plutôt|mieux|más bien|mejor|piuttosto|скорее"
+    r"|eigentlich|in wirklichkeit|en réalité|en realidad|in realtà|na verdade|на самом деле|aslında"
+    r"|w rzeczywistości|其实|实际上|事实上|実は|사실은?"
+)
+_IN_FACT = re.compile(
+    rf"\W*(?:(?P<instead>{_INSTEAD})|(?:in (?:fact|truth)|tatsächlich|en fait|de hecho|infatti))"
+    r"(?![^\W_\u3000-\u9fff\uac00-\ud7a3])\W*"
+    r"(?P<said>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_SAYS_NO = re.compile(
+    r"\W*(?:no|nope|nein|non|нет|nej|nee|nie|hayır|tidak|いいえ|不|아니요?)\s*[,，、]\s*\w", re.IGNORECASE
+)
+_IS_ANOTHER = re.compile(r"\b(?:is|was|be) (?:another|a different|some other)\b", re.IGNORECASE)
+_BACK = word_set("it's isn't lo si yes ja oui sí да doch yo ello sie es ist")
+
+
+def _contrary(sentence: str, text: str, asked: Asked, *, itself: bool) -> str:
+    """What says behind an answer in words that something else is so: `In fact it is not`, `Nein, Lyon`."""
+    if any(map(str.isdigit, sentence)) or FORMULA.search(sentence) is not None or _unsaid(sentence, text) != sentence:
+        return ""
+    if _SAYS_YES.search(text.lower()) is not None:
+        own = WORDS.findall(sentence.lower())
+        if any(map(denies, own)) and all(word in _OF_DENIALS or denies(word) or asked.says(word) for word in own):
+            return sentence.strip()
+    if (said := (None if itself else _SAYS_NO.match(sentence)) or _IS_ANOTHER.search(sentence)) is not None:
+        return said[0].strip()
+    begun = _IN_FACT.match(sentence)
+    words = [] if begun is None else WORDS.findall(begun["said"].lower())
+    if begun is None or not 0 < len(words) <= MOST_WORDS:
+        return ""
+    only_denies = all(word in _OF_DENIALS or word in _BACK or denies(word) for word in words)
+    return sentence.strip() if begun["instead"] or only_denies else ""
+
+
 _TURNS_BACK = re.compile(r"\W*(?:however|but|wait|actually|no|oops|sorry)\b", re.IGNORECASE)
 
 
@@ -485,9 +541,13 @@ def _turned_round(text: str, first: str, rest: str, before: str, asked: Asked) -
     clauses = [clause for one in said if _TURNS_BACK.match(one) is not None for clause in re.split("[,;]", one)[:2]]
     for sentence in [*said, *(one for one in clauses if one.strip())]:
         denied = _denied_whole(sentence, f"{asked.text} {before[-WINDOW:].lower()}")
-        # whoever denies more confirms an answer that itself denies
-        if denied and not (itself and denies(denied)) and CALLS_WRONG.search(text) is None:
+        # whoever denies more confirms an answer that itself denies, but for `this is not the answer`
+        led = sentence is first and sentence[:1] not in ",，" and re.search(_ANSWER, lead_of(before)) is not None
+        confirms = itself and denies(denied) and not led and re.search(_ANSWER, sentence.lower()) is None
+        if denied and not confirms and CALLS_WRONG.search(text) is None:
             return denied
+        if sentence is not first and (turn := _contrary(sentence, text, asked, itself=itself)):
+            return turn
     first = _REASONED.split(first)[0]
     # whoever denies says `not` of the same
     found = CALLS_WRONG.search(first) or (None if itself else _TURNED.search(first))
@@ -555,7 +615,7 @@ _POINTS_BACK = word_set(
     root power exponent multiple factor base unit units percent percentage decimal place places still yet
     now then remains remaining so too off up down short away missing extra again left meant intended joke trick test
     trap ordering tally calculation computation must should shall need needs more less sign signs error errors typo
-    typos slip slips blunder flaw flaws above"""
+    swapped interchanged reversed transposed flipped permuted typos slip slips blunder flaw flaws above"""
 )
 _IS_TO_BE = re.compile(r"\b(?:to be|(?:have|has) to)\b")
 _FEWEST_TELLING = 4
@@ -744,6 +804,8 @@ def _denied_whole(sentence: str, context: str) -> str:
         context: the question; what is called wrong there may be the answer.
     """
     words = WORDS.findall(sentence.lower())
+    if (mistook := _MISTOOK.search(sentence)) is not None:
+        return mistook[0]
     if _NAMES_ITS_OWN.search(sentence) is not None or not 0 < len(words) <= _MOST_REMARKED:
         return ""
     found = CALLS_WRONG.search(sentence) or _WITHDRAWS.search(sentence)
@@ -1008,11 +1070,16 @@ def plain_sentence(before: str, behind: str, asked: Asked) -> PlainSentence | No
     if words and not _going_on(asked).has_all(words):
         return None
     lead = leads_plainly(lead_of(before), asked)
+    if ("next" in before or "follow" in before) and foretold_wrong(before, asked.text):
+        return None
     # another candidate may stand before `or`
-    if not lead or lead[-1] == "or":
+    if not lead or lead[-1] == "or" or (not _ANSWERS_PLAINLY.issuperset(lead) and _of_another(lead_of(before), asked)):
         return None
     is_qualified = (len(lead) < 2 or lead[-2] in _IS) and _qualified(before, asked)
     return None if is_qualified else PlainSentence(lead, end)
+
+
+_ANSWERS_PLAINLY = word_set("so thus hence therefore then we get have the my our final correct answer is")
 
 
 def stands_plainly(text: str, before: str, behind: str, asked: Asked) -> bool:
@@ -1085,6 +1152,116 @@ _WHEN = re.compile(
 _GIVEN_BY = re.compile(r"(?:(?<=\bis )|(?<=\bare ))given by(?=[\s$\\(\[:*]*\Z)")
 
 
+# The word before two bounds, with the verb before it
+_BETWEEN = re.compile(
+    r"(?<![^\W_])(?:(?P<verb>\w+)\s+)?(?:between|zwischen|entre|tra|fra|между|między|tussen|mellan|mellem|mellom|antara|giữa"
+    r"|între|mezi)(?=[\s$\\(\[:*]*\Z)|介于(?=[\s$]*\Z)",
+    re.IGNORECASE,
+)
+_AND = "|".join(("[,，和与yeiи]", "and", *joining("and")))
+_TWO_BOUNDS = re.compile(rf"[\s$]*[-−]?\d[\d.]*[\s$]*(?:\\text\s*\{{\s*)?(?:{_AND})[}}\s$\\]*[-−]?\d[\d.]*[\s$]*")
+
+
+def _without_between(text: str, before: str, asked: Asked) -> str:
+    """The text before two bounds without the word that calls them so, where no question asks for something else."""
+    said = _BETWEEN.search(before) if _TWO_BOUNDS.fullmatch(text) is not None else None
+    if said is None or denies(verb := (said["verb"] or "").lower()) or is_adverse(verb):
+        return before
+    word = said[0].rpartition(" ")[2].lower()
+    return f"{before[: said.start()]}is" if not asked.text or word in asked.text else before
+
+
+# A clause that is only about the answer: its noun, what qualifies that, and a verb
+_ANSWER = (
+    "answer|antwort|réponse|respuesta|resposta|risposta|antwoord|svaret|ответ|odpowiedź|cevap|jawaban|答案|답은|उत्तर"
+    "|الجواب"
+)
+_OF_NOUN = re.compile(
+    r"(?:\A|[,，;；:：.!?。！？\n])\W*(?P<front>(?:[^\s\d.,;:!?()$\\]+\s+){0,5}?)"
+    r"answer(?P<behind>(?:\s+[^\s\d.,;:!?()$\\]+){0,3}?)[\s:：]*(?<![^\W_])(?:is|are|was|)[\s$\\(\[:：*]*\Z",
+    re.IGNORECASE,
+)
+# What says which one an answer is, in the language in which the noun is read
+_OF_ANSWERS = word_set(
+    """numerical numeric unique resulting full best most appropriate official single actual true closest valid sensible
+    accurate precise proper nearest sought needed natural rational real complex symbolic analytic algebraic particular
+    specific standard combined short quick concise direct obvious intended clean truncated converted corrected revised
+    updated derived deduced ultimate definitive consistent logical mathematical practical simplest first second third
+    fourth last"""
+)
+# What is understood of other nouns, and tells the answer from another one
+_OTHER_ANSWER = word_set("other wrong nothing roughly about approximately old odd even noch encore ancora otro más")
+# An example, and a form to fill in: no answer but where one of several is asked for
+_INSTANCE = (
+    r"(?:for (?:example|instance)|zum beispiel|z\.\s?b\.|par exemple|por ejemplo|por exemplo|(?:per|ad) esempio"
+    r"|например|örneğin|ví dụ|misalnya|na przykład|bijvoorbeeld|till exempel|for eksempel)\b"
+    "|例如|比如|例えば|たとえば|예를 들어"
+)
+_IS_INSTANCE = re.compile(
+    rf"(?<![^\W_])(?:{_INSTANCE})[^.!?。\n]*\Z"
+    r"|\b(?:format|template|placeholder|example|sample)\s(?:is|would be|looks like|reads)[\s:$*\\(\[]*\Z",
+    re.IGNORECASE,
+)
+_ASKS_INSTANCE = re.compile(
+    rf"(?<![^\W_])(?:{_INSTANCE}|(?:example|instance|any|possible|some|such|format|sample)\b"
+    r"|(?:give|find|name|write|state|construct|provide|show) (?:me )?(?:an?|one)\b|one (?:of|such)\b"
+    r"|beispiel|exemp|ejemplo|esempio|пример|örnek)",
+)
+
+
+def _of_another(lead: str, asked: Asked) -> str:
+    """What says before an answer that it is not the one asked for: `the banned answer is`, `the format is`."""
+    if (instance := _IS_INSTANCE.search(lead)) is not None and not _ASKS_INSTANCE.search(asked.text):
+        return instance[0].strip()
+    said = _OF_NOUN.search(lead)
+    front: list[str] = [] if said is None else WORDS.findall(said["front"].lower())
+    if len(front) > 1 and front[-1] in SO | _COMPARES:
+        return front[-1]
+    behind = [] if said is None else WORDS.findall(said["behind"].lower())
+    words = [*front, *behind] if OPENS.isdisjoint(behind[:1]) else front
+    return next((word for word in words if not _qualifies(word, asked)), "")
+
+
+_COMPARES = word_set("more less fewer")
+_BRACKETED = re.compile(r"(?:[\s$*]|\\[)\]])*[(（](?P<said>[^()（）\d$\\=:]{1,40})[)）]")
+
+
+def _bracketed(behind: str, asked: Asked, is_value: bool) -> str:
+    """What a short remark in brackets right behind an answer says that would not be understood in its box."""
+    said = _BRACKETED.match(behind)
+    words = [] if said is None else WORDS.findall(said["said"].lower())
+    if (
+        said is None
+        or not 0 < len(words) <= _MOST_BRACKETED
+        or any(len(one) > _SHORT and asked.has(one) for one in words)
+    ):
+        return ""
+    dangles = len(words[-1]) > 1 and words[-1] in _DANGLES
+    if (
+        dangles
+        or OPERATES_SOON.search(said["said"].lower())
+        or _COMPARES.union(_OTHER_ANSWER, SO, _JOINS).issuperset(words)
+    ):
+        return said["said"]
+    if asked.text and is_value:
+        # read with the sentence
+        return ""
+    if all(word in _OF_DENIALS or is_adverse(word) for word in words) and any(map(is_adverse, words)):
+        return said["said"]
+    return "" if said["said"].strip()[:1].isupper() else _unknown(words, said["said"].lower(), asked)
+
+
+# `as shown above` ends so
+_DANGLES = (SHIFTS - word_set("above below before given")) | HANGS | ADVERSE | {"longer"}
+_MOST_BRACKETED, _JOINS = 3, word_set("and or")
+
+
+def _qualifies(word: str, asked: Asked) -> bool:
+    if asked.has(word) or word in _OF_ANSWERS or announces(f"{word} answer"):
+        return True
+    return _understands(word, asked) and word not in _OTHER_ANSWER and not is_adverse(word)
+
+
 def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     """What the sentence of an answer says of it other than that it is the answer; empty where it says nothing so.
 
@@ -1097,7 +1274,12 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     if _CONDITION.search(text) and _ASKS_CONDITION.search(asked.text) and not _CONTRARY.search(before[-LAST_WORDS:]):
         # `It wins exactly when \\boxed{n = 3k}`
         before = _WHEN.sub("", before)
+    before = _without_between(text, before, asked)
     before = _GIVEN_BY.sub("", before) if "given by" in before else before
+    if word := _of_another(lead_of(before), asked) or foretold_wrong(before, asked.text):
+        return word
+    if word := _bracketed(behind, asked, is_value(text, asked)):
+        return word
     if (has_value := is_value(text, asked)) and (word := _qualified(before, asked)):
         return word
     if EXCEPTING.search(before[-LAST_WORDS:].strip(" $x=")) is not None and NO_OTHER.search(behind[:LAST_WORDS]):

@@ -132,7 +132,7 @@ SHIFTS = word_set(
     blisko omkring nästan bortåt khoảng gần xỉ від od от från dari عن حوالي تقريبا लगभग 약 거의 대략 ประมาณ"""
 )
 # Prepositions right before a value that say nothing: the word before them may bound it
-_HANGS = word_set("of to by at de von di del da do van i từ in on for as per a")
+HANGS = word_set("of to by at de von di del da do van i từ in on for as per a")
 # What may come to a sum: `adds up to`
 _RISES = word_set("add adds added sum sums come comes out end ends make makes work works turns found round rounds")
 VERBS = word_set(
@@ -175,7 +175,7 @@ _ARTICLES = word_set(
 )
 # Words between a verb and its value that say nothing
 _LEADS_BACK = (
-    _HANGS
+    HANGS
     | _ARTICLES
     | word_set(
         """à al ao aan be ser être sein zu essere być into in with us me him her them itself only just exactly simply
@@ -357,7 +357,7 @@ _OPERATES_NEXT = re.compile(
     r"|außer|ausgenommen|sauf|except[éo]|exceto|hormis|salvo|tranne|eccetto|кроме|исключая|крім|окрім|освен|oprócz|poza"
     r"|kecuali|undtagen|undtaget|unntatt|utom|förutom|behalve|uitgezonderd|paitsi|kivéve|în afară de|kromě"
     r"|okrem|osim|razen|εκτός(?: από)?|(?:ngoại )?trừ|(?:ما )?عدا|إلا|باستثناء|بجز|מלבד|חוץ|ยกเว้น|ব্যতীত|छोड़कर)"
-    r"|超过|大于|小于|至多|至少|不到"
+    r"|(?:we|i|they|you) (?:exclude|reject|discard|dismiss|eliminate)|排除|超过|大于|小于|至多|至少|不到"
     r"|多于|少于|低于|高于|不足|最[多少](?:是|为)?|少なくとも|高々|적어도|많아야|कम से कम|负|負"
     r"|零下|氷点下|영하|マイナス|ルート|أ(?:قل|كثر|كبر|صغر) من"
     r"|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$"
@@ -431,6 +431,23 @@ def announces(lead: str) -> bool:
     nouns, finals = _ANNOUNCES
     said = set(words)
     return bool(said) and said <= nouns | finals and not said <= finals | _ARTICLES and not _SIGNS.intersection(lead)
+
+
+# A sentence that calls the one behind it wrong
+_FORETELLS = re.compile(
+    r"(?:\b(?:(?:next|following)(?: (?:one|answer|value|result|number|line|box|statement))?|what follows"
+    r"|das folgende|la suite|lo siguiente|quanto segue|o seguinte|следующее)\s(?:is|are|was|ist|est|es|è|é)?\s?"
+    r"|下面的?|以下的?)"
+    rf"[^.!?。\n]{{0,12}}?(?:{CALLS_WRONG.pattern})[^.!?。\n]{{0,8}}[.!:。\n][^.!?。\n]*\Z",
+    re.IGNORECASE,
+)
+
+
+def foretold_wrong(before: str, question: str = "") -> str:
+    """What calls the sentence of an answer wrong before it, `The next one is wrong.`, unless one is asked for."""
+    near = before[-WINDOW:]
+    said = _FORETELLS.search(near) if CALLS_WRONG.search(near) and not CALLS_WRONG.search(question) else None
+    return "" if said is None else said[0].strip()
 
 
 _SIGNS = frozenset("=<>\\$0123456789?？؟")
@@ -599,7 +616,7 @@ def leads_plainly(lead: str, asked: Asked) -> Sequence[str]:
     last = words[-_LAST_PHRASE:]
     if not last or not _NEXT.has_all(last) or not _FAR.has_all(words):
         return ()
-    while len(last) > 1 and last[-1] in _HANGS:
+    while len(last) > 1 and last[-1] in HANGS:
         last.pop()
     if last[-1] in SHIFTS:
         return ()
@@ -797,7 +814,7 @@ def _is_spent(behind: Sequence[str]) -> bool:
 def shifts(clause: str) -> str:
     """The word right before a value that bounds it or shifts it."""
     words = FORMULA.sub(" 0 ", clause).strip(" $*\\:：,，`_({[").split()
-    while len(words) > 1 and words[-1] in _HANGS:
+    while len(words) > 1 and words[-1] in HANGS:
         words.pop()
         if words[-1] in _RISES:
             return ""

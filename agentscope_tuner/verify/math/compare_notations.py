@@ -790,7 +790,7 @@ def days(pair: Pair) -> Outcome:
     """Compare dates. If only one side has a year, it must be in the question."""
     if (said := unset(pair.answer)) != (dated := _ON_DATE.sub("", said)) and dated == unset(pair.ref.text):
         return EQUAL
-    truth = day(pair.ref.text) if pair.ref.text[-1:].isalnum() else None
+    truth = day(pair.ref.text) if pair.ref.text.rstrip("}")[-1:].isalnum() else None
     stated = None if truth is None else day(pair.answer)
     if truth is None or stated is None:
         return UNKNOWN

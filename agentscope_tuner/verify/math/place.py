@@ -172,13 +172,13 @@ def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ..
     return [one for one in again if not _is_of_another(one[-1], found.behind, question)]
 
 
-_OPTION = re.compile(r"(?:(?<=\s)|\A)\(?([A-H])[).:、．]\s*(?P<said>[^\n]*)")
+_OPTION = re.compile(r"(?:(?<=\s)|\A)\(?([A-H])[).:、．]\s*(?P<said>[^\n]*?)(?=\s\(?[A-H][).:、．]|\n|\Z)")
 _LETTER = re.compile(r"(?<![a-zA-Z])(?:[B-H]|A(?!\s+[a-z]))(?![a-zA-Z'’]|\s?[=_^])")
 _CHOOSING = re.compile(
     r"(?:fit|suit|match|work|choose|chosen|choice|pick|mark|select|take|go|opt|correspond)\w*|better|best|second|thought"
-    r"|sheet|say|final|so|with|on|one|ps|or|to|for|should|ought|might"
+    r"|sheet|say|final|so|with|on|one|ps|or|to|for|should|ought|might|though|make|rather|passt|besser|nein|doch|non|нет"
 )
-_CHOOSES_UNSPACED = re.compile(r"(?:选择?|應?应?[该当]?[为是選选]|选项)\s*$")
+_CHOOSES_UNSPACED = re.compile(r"(?:选择?|應?应?[该当]?[为是選选]|选项|其实)\s*$")
 _AFFIRMS, _NEGATES = (
     re.compile("yes|yep|ja|oui|sí|sim|sì|да|doch|si|true"),
     re.compile("no|nope|nein|non|não|нет|false"),

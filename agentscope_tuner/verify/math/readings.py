@@ -69,6 +69,7 @@ from agentscope_tuner.verify.math.sets import (
     is_solved_region,
     label,
     region_name,
+    without_unsolved,
 )
 from agentscope_tuner.verify.math.tokens import EMPTY_SET, INTEGERS, REALS, WORD_SETS
 
@@ -493,6 +494,8 @@ def _region(node: Node) -> Reading:
 
 def _joined(node: Connective) -> Reading:
     """The reading of parts joined by `and` or `or`: a region, a list, or a statement."""
+    if (solved := without_unsolved(node)) != node:
+        return resolve(solved)
     if is_solved_region(node):
         return _region(node)
     if node.operator == "and" and all(isinstance(a, Symbol) and a.name in "pqrs" for a in node.args):

@@ -295,6 +295,32 @@ def is_solved_region(node: Node) -> bool:
     return False
 
 
+def without_unsolved(node: Connective) -> Node:
+    """A statement without the parts joined by `or` that say unsolved what a solved one says: `x > 2 or x - 2 > 0`."""
+    said = {limits for one in node.args if is_solved_region(one) and (limits := _limits(one))}
+    kept = tuple(one for one in node.args if is_solved_region(one) or _limits(one) not in said)
+    if node.operator != "or" or len(kept) == len(node.args):
+        return node
+    return Connective("or", kept) if len(kept) > 1 else kept[0]
+
+
+def _limits(node: Node) -> frozenset[tuple[str, str, Fraction]] | None:
+    """The bounds that must all hold, solved for their unknowns: `x > -5` for `x + 5 > 0`; None for another node."""
+    found = set()
+    for one in node.args if is_joined(node, "and") else (node,):
+        match one:
+            case Relation((Sum((Symbol(name), term)), right), (("<" | "<=" | ">" | ">=") as sign,)):
+                added, end = literal(term), literal(right)
+            case Relation((Symbol(name), right), (("<" | "<=" | ">" | ">=") as sign,)):
+                added, end = Fraction(0), literal(right)
+            case _:
+                return None
+        if added is None or end is None:
+            return None
+        found.add((name, sign, end - added))
+    return frozenset(found)
+
+
 def _is_no_end(node: Node) -> bool:
     return any(isinstance(n, Relation) or is_collection(n, "list", "tuple") for n in walk(node))
 
