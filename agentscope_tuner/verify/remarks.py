@@ -1209,11 +1209,14 @@ _ASKS_INSTANCE = re.compile(
 )
 
 
+_TYPESET = re.compile(r"\\[a-zA-Z]+\s*\{?")
+
+
 def _of_another(lead: str, asked: Asked) -> str:
     """What says before an answer that it is not the one asked for: `the banned answer is`, `the format is`."""
     if (instance := _IS_INSTANCE.search(lead)) is not None and not _ASKS_INSTANCE.search(asked.text):
         return instance[0].strip()
-    said = _OF_NOUN.search(lead)
+    said = _OF_NOUN.search(_TYPESET.sub(" ", lead) if "\\" in lead else lead)
     front: list[str] = [] if said is None else WORDS.findall(said["front"].lower())
     if len(front) > 1 and front[-1] in SO | _COMPARES:
         return front[-1]

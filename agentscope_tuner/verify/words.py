@@ -357,7 +357,7 @@ _OPERATES_NEXT = re.compile(
     r"|außer|ausgenommen|sauf|except[éo]|exceto|hormis|salvo|tranne|eccetto|кроме|исключая|крім|окрім|освен|oprócz|poza"
     r"|kecuali|undtagen|undtaget|unntatt|utom|förutom|behalve|uitgezonderd|paitsi|kivéve|în afară de|kromě"
     r"|okrem|osim|razen|εκτός(?: από)?|(?:ngoại )?trừ|(?:ما )?عدا|إلا|باستثناء|بجز|מלבד|חוץ|ยกเว้น|ব্যতীত|छोड़कर)"
-    r"|(?:we|i|they|you) (?:exclude|reject|discard|dismiss|eliminate)|排除|超过|大于|小于|至多|至少|不到"
+    r"|\b(?:exclude|reject|discard|dismiss|eliminate)|排除|超过|大于|小于|至多|至少|不到"
     r"|多于|少于|低于|高于|不足|最[多少](?:是|为)?|少なくとも|高々|적어도|많아야|कम से कम|负|負"
     r"|零下|氷点下|영하|マイナス|ルート|أ(?:قل|كثر|كبر|صغر) من"
     r"|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$"

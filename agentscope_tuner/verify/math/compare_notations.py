@@ -874,15 +874,16 @@ def whole_numbers(pair: Pair) -> Outcome:
     asked = pair.question.text if pair.question is not None else ""
     if truth is None or stated is None or truth.told == "values":
         return UNKNOWN
-    if truth.told == "bounds" and _OF_INTEGERS.search(asked) is None:
+    if "bounds" in (truth.told, stated.told) and _OF_INTEGERS.search(asked) is None:
         return UNKNOWN
-    counts_zero = _COUNTS_ZERO.search(asked) is not None
-    if _OF_POSITIVE.search(asked) is not None and not counts_zero:
+    if _COUNTS_ZERO.search(asked) is not None:
+        truth, stated = (one._replace(doubtful=frozenset()) for one in (truth, stated))
+    elif _OF_POSITIVE.search(asked) is not None:
         truth, stated = truth.positive(), stated.positive()
     if truth.letter and stated.letter and truth.letter != stated.letter:
         return DIFFERENT
-    doubtful = frozenset[int]() if counts_zero else truth.doubtful | stated.doubtful
-    if truth.members - doubtful == stated.members - doubtful:
+    # with 0 as a natural number, or without
+    if truth.members == stated.members or truth.members - truth.doubtful == stated.members - stated.doubtful:
         return EQUAL
     return UNKNOWN if stated.told == "values" else DIFFERENT
 

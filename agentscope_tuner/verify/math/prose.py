@@ -308,10 +308,10 @@ _COUNTED = (
 _PHRASES = {
     "no solution": rf"{_SUBJECT}(?:there (?:is|are|exists?) |(?:has|have) )?no (?:real )?solutions?"
     r"(?: exists?)?|(?:there (?:is|are|exists?) )?(?:none|no such [a-z]+(?: [a-z]+)?)(?: exists?)?"
-    r"|(?:不存在|没有)(?:这样的|满足条件的)[^\W\d_]{1,6}"
     r"|(?:方程|方程组|此题)?无(?:实数?)?解|没有解|(?:the )?(?:empty|null) set|空集|"
     r"\\(?:emptyset|varnothing)|∅",
-    "does not exist": rf"dne|{_SUBJECT}(?:dne|(?:does not|doesn't|do not|don't|fails to) exist)|(?:极限)?不存在",
+    "does not exist": rf"dne|{_SUBJECT}(?:dne|(?:does not|doesn't|do not|don't|fails to) exist)|(?:极限)?不存在"
+    r"(?:(?:这样|满足条件)的[^\W\d_]{1,6})?",
     "infinitely many": rf"(?:there (?:are|is|exist) |{_SUBJECT}(?:has|have) )?"
     rf"(?:an )?(?:infinitely many|infinite(?: number of| many)?){_COUNTED}(?: exist)?|"
     r"无穷多个?解?|无数个?解?|无限多个?解?",
