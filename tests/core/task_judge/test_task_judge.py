@@ -564,3 +564,14 @@ def test_a_zero_that_was_asked_for_keeps_the_metrics_of_the_attempt() -> None:
     error.metrics = {"judge_calls": 3.0}
     reward = build(raising(error), on_error="zero").compute_reward(TASK, says("x"))
     assert (tuple(reward), reward.metrics) == ((0.0, False), {"judge_calls": 3.0, "failed": 1.0})
+
+
+def test_a_reward_is_a_pair_whose_further_facts_are_empty_unless_given() -> None:
+    plain = Reward(0.5, False)
+    assert plain == (0.5, False)
+    assert (plain.reason, plain.metrics, plain.filtered_by) == ("", {}, "")
+    assert (plain.violations, plain.turns, plain.calls) == ((), (), ())
+    whole = Reward(1.0, True, reason="r", metrics={"n": 1.0}, filtered_by="f", violations=("v",), turns=[0.5, None])
+    assert (whole.reason, whole.metrics, whole.filtered_by) == ("r", {"n": 1.0}, "f")
+    assert (whole.violations, whole.turns, whole.calls) == (("v",), [0.5, None], ())
+    assert Reward(1.0, True, turns=np.array([0.5, 0.25])).turns == [0.5, 0.25]  # type: ignore[arg-type]
