@@ -333,7 +333,7 @@ class RewardModelConfig(StrictSection):
     clip: list[float] = Field(default=[-10.0, 10.0], min_length=2, max_length=2)
     #: rewards from which an answer is a success
     success_threshold: float = 0.0
-    api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
+    api_key: SecretStr | None = Field(default=None, exclude=True)
     headers: dict[str, str] = Field(default_factory=dict)
     #: seconds for one try
     timeout: float = Field(default=30.0, gt=0)

@@ -673,10 +673,13 @@ _COMPOUND_BEHIND = re.compile(
 _SHORT_RATE = re.compile(r"(?:[\s~$*(]|\\[ ,;:)\]])*+(?P<unit>mph|kmp?h|kph)\b", re.IGNORECASE)
 
 
+_NO_BRACES = str.maketrans("", "", "{}")
+
+
 def _in_words(unit: str) -> str:
     """`m per s squared` for `m/s^2`, `N m` for `N·m`; empty where a name is none of a unit."""
     between = " per " if "/" in unit else " "
-    plain = re.sub(r"\\(?:cdot|text|mathrm)|[{}]", " ", unit)
+    plain = re.sub(r"\\(?:cdot|text|mathrm)", " ", unit).translate(_NO_BRACES)
     parts = [re.fullmatch(r"([a-zA-Zμ]+)(.*)", part.strip()) for part in re.split(r"/|[·⋅]|\s+", plain) if part.strip()]
     if not all(part is not None and unit_named(part[1]) is not None for part in parts):
         return ""

@@ -62,6 +62,8 @@ Key = tuple[object, ...]
 _ZERO: Key = ("number", 0)
 _ONE: Key = ("number", 1)
 SUM, PRODUCT, NEG = "sum", "product", "neg"
+#: marks a product of negative sign among its factors
+MINUS: Key = ("minus",)
 # Functions whose arguments may stand in any order
 _UNORDERED = frozenset({"gcd", "lcm", "max", "min"})
 _MOST_REPEATS = 12
@@ -228,7 +230,7 @@ def factors(node: Node) -> Counter[Key]:
         if one != _ONE:
             found[("inverse", one) if below else one] += times
     if signs % 2:
-        found[("minus",)] += 1
+        found[MINUS] += 1
     return found
 
 
@@ -260,7 +262,7 @@ def _factors(node: Node, below: bool) -> Iterator[tuple[Node, bool]]:
 
 def _product(node: Node) -> Key:
     found = factors(node)
-    negative = found.pop(("minus",), 0)
+    negative = found.pop(MINUS, 0)
     # List each factor with its count: nested powers written out would be as long as the product of their exponents
     listed = _ordered(found.items())
     alone = found.total() == 1 and listed[0][0][0] != "inverse"  # type: ignore[index]

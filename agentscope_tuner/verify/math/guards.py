@@ -8,10 +8,11 @@ unknown, so arithmetic is just evaluated: `2+2` is 4.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
-from agentscope_tuner.verify.math.canonical import NEG, PRODUCT, SUM, Key, factors, key, residue, terms
+from agentscope_tuner.verify.math.canonical import MINUS, NEG, PRODUCT, SUM, Key, factors, key, residue, terms
 from agentscope_tuner.verify.math.compare import CheapComparer
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import (
@@ -21,6 +22,7 @@ from agentscope_tuner.verify.math.node import (
     RATIONAL_OPERATIONS,
     Collection,
     Degrees,
+    Negation,
     Node,
     Number,
     Percent,
@@ -255,11 +257,18 @@ def _holds_formula(node: Node, formulas: dict[Key, Node]) -> bool:
 
 def _contained(parts: list[Node], formulas: dict[Key, Node]) -> Iterator[Node]:
     """The question's sums and products whose terms or factors all occur in a single sum or product of the answer."""
-    for read, kind in ((terms, SUM), (factors, PRODUCT)):
+    for read, own, kind in ((terms, terms, SUM), (factors, _unsigned_factors, PRODUCT)):
         inside = [read(part) for part in parts if isinstance(part, RATIONAL_OPERATIONS)]
         for known, formula in formulas.items():
-            if _kind(known) == kind and any(read(formula) <= whole for whole in inside):
+            if _kind(known) == kind and any(own(formula) <= whole for whole in inside):
                 yield formula
+
+
+def _unsigned_factors(formula: Node) -> Counter[Key]:
+    """Its factors without its sign: an answer's may stand before a fraction that holds the factors."""
+    found = factors(formula.inside if isinstance(formula, Negation) else formula)
+    del found[MINUS]
+    return found
 
 
 def _kind(known: Key) -> object:

@@ -110,9 +110,13 @@ def half(**_: Any) -> float:
 
 
 def test_a_weighted_sum_adds_up() -> None:
-    result = run(WeightedSumGrader([(FunctionGrader(word_count), 2.0), (FunctionGrader(half), -1.0)]), response="a b")
+    parts = [(FunctionGrader(word_count), 2.0), (FunctionGrader(half), -1.0)]
+    result = run(WeightedSumGrader(parts), response="a b")
     assert isinstance(result, GraderScore)
     assert result.score == pytest.approx(3.5)
+    assert (result.name, result.reason) == ("weighted_sum", "word_count 2 x 2: ; half 0.5 x -1: ")
+    told = WeightedSumGrader(parts, name="both", description="how long").to_dict()
+    assert told == {"name": "both", "mode": "pointwise", "description": "how long"}
     assert result.metadata["parts"] == {"word_count": 2.0, "half": 0.5}
 
 
@@ -124,6 +128,9 @@ def test_a_failed_part_is_an_error_unless_the_user_says_otherwise() -> None:
     assert (skipping.error, skipping.score) == (None, 2.0)
     assert skipping.metadata["failed_parts"] == {"broken": "RuntimeError: boom"}
     assert run(WeightedSumGrader(parts[1:], failed_parts="skip")).error is not None
+    for weight in (0.0, -1.0):
+        with pytest.raises(ValueError, match="all of them must be positive"):
+            WeightedSumGrader([(FunctionGrader(half), weight)], failed_parts="skip")
 
 
 @pytest.mark.parametrize(

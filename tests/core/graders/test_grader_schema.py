@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agentscope_tuner.errors import Cause
 from agentscope_tuner.graders import GraderMode, GraderRank, GraderScore
 
 
@@ -33,6 +34,15 @@ def test_a_failure_is_marked() -> None:
     score, rank = GraderScore.failed("g", "HTTP 500"), GraderRank.failed("g", "HTTP 500")
     assert (score.score, score.reason, score.error) == (0.0, "Evaluation failed: HTTP 500", "HTTP 500")
     assert (list(rank.rank), rank.error) == ([], "HTTP 500")
+
+
+@pytest.mark.parametrize("kind", [GraderScore, GraderRank])
+@pytest.mark.parametrize(("error", "told"), [("HTTP 500", "HTTP 500"), (" boom ", " boom "), ("", "unknown error")])
+def test_a_failure_keeps_its_error_cause_and_facts(kind: Any, error: str, told: str) -> None:
+    failed = kind.failed("g", error, {"tries": 2}, Cause.DEADLINE)
+    assert (failed.name, failed.error, failed.reason) == ("g", told, f"Evaluation failed: {error}")
+    assert (failed.metadata, failed.cause) == ({"tries": 2}, Cause.DEADLINE)
+    assert (kind.failed("g", error).metadata, kind.failed("g", error).cause) == ({}, None)
 
 
 def test_the_conventions_unmarked_failure_is_marked_too() -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pyarrow
@@ -365,3 +368,97 @@ def test_what_differs_from_row_to_row_is_json_in_text_even_where_all_rows_agree(
     table = parquet.read_table(tmp_path / "rows.parquet")
     shown = table.select(list(rows[0])).to_pylist()[0]
     assert shown == {**rows[0], "task": '"words"', "output": "1.5", "label": "3"}
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "kind", "shown"),
+    [
+        # a name, whether it was written as a number or not
+        ("id", [1, 2], "string", ["1", "2"]),
+        ("id", [1, "a"], "string", ["1", "a"]),
+        ("id", [None, None], "string", [None, None]),
+        ("note", [True, None], "bool", [True, None]),
+        ("note", [True, 1], "string", ["true", "1"]),
+        ("note", [1, None], "int64", [1, None]),
+        ("note", [1, 1.5], "double", [1.0, 1.5]),
+        # the last whole number before which a float holds all
+        ("note", [2**53, 1.5], "double", [2.0**53, 1.5]),
+        ("note", [2**53 + 1, 1.5], "string", [str(2**53 + 1), "1.5"]),
+        ("note", [-(2**53), 1.5], "double", [-(2.0**53), 1.5]),
+        ("note", [2**53 + 1, 1], "int64", [2**53 + 1, 1]),
+        ("note", [2**63 - 1, 1], "int64", [2**63 - 1, 1]),
+        ("note", [2**63, 1], "string", [str(2**63), "1"]),
+        ("note", ["a", None], "string", ["a", None]),
+        ("note", ["a", 1], "string", ['"a"', "1"]),
+        ("note", ["\ud800", "a"], "string", ['"\\ud800"', '"a"']),
+        ("note", [["a"], None], "string", ['["a"]', None]),
+        ("note", [None, {"a": 1}], "string", [None, '{"a": 1}']),
+    ],
+)
+def test_a_column_has_the_type_that_holds_each_of_its_values(
+    name: str, values: list[Any], kind: str, shown: list[Any], tmp_path: Path
+) -> None:
+    lines = tmp_path / "rows.jsonl"
+    judgement = {"status": "judged", "reward": 1.0, "is_success": True}
+    lines.write_text("".join(json.dumps({name: value, "judgement": judgement}) + "\n" for value in values))
+    write_columnar(lines, tmp_path / "rows.parquet")
+    column = parquet.read_table(tmp_path / "rows.parquet").column(name)
+    assert (str(column.type), column.to_pylist()) == (kind, shown)
+
+
+class Torch(ModuleType):
+    """What is asked of torch, which the core's tests do without; with torch it is tested in tests/with_trainers."""
+
+    def __init__(self, data: Any) -> None:
+        super().__init__("torch")
+        self.data = data
+        self.asked: list[Any] = []
+        self.serialization = SimpleNamespace(safe_globals=lambda allowed: nullcontext())
+
+    def load(self, stream: Any, **options: Any) -> Any:
+        self.asked.append((stream.read(), options))
+        if isinstance(self.data, Exception):
+            raise self.data
+        return self.data
+
+
+def torch_dump(data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, Torch]:
+    torch = Torch(data)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    path = tmp_path / "7.pt"
+    path.write_bytes(b"saved")
+    return str(path), torch
+
+
+def test_samples_that_torch_saved_are_read_on_the_cpu_and_run_no_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = [{"prompt": "?", "when": date(2026, 1, 2)}, {"prompt": "!", "step": 8}]
+    path, torch = torch_dump({"rollout_id": 7, "samples": samples}, tmp_path, monkeypatch)
+    found = list(dump_lines(path))
+    assert [json.loads(line.raw) for line in found] == [
+        {"step": 7, "prompt": "?", "when": "2026-01-02"},
+        {"step": 8, "prompt": "!"},
+    ]
+    assert [line.where for line in found] == ["7.pt:1", "7.pt:2"]
+    assert torch.asked == [(b"saved", {"weights_only": True, "map_location": "cpu"})]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([], "it holds no list of samples"),
+        ({"samples": None}, "it holds no list of samples"),
+        (
+            pickle.UnpicklingError("no:\nUnsupported global: GLOBAL os.system was not an allowed global\nread more"),
+            "it holds objects that could run code as they are loaded: Unsupported global: GLOBAL os.system$",
+        ),
+        (pickle.UnpicklingError("no"), "could run code as they are loaded: torch refuses it$"),
+    ],
+)
+def test_what_torch_saved_and_is_no_list_of_samples_is_refused(
+    data: Any, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = torch_dump(data, tmp_path, monkeypatch)
+    with pytest.raises(ConfigError, match=message):
+        dump_lines(path)

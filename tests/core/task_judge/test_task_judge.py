@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Reward, Task, TaskJudge, WorkflowOutput, WorkflowTask
-from agentscope_tuner.errors import EnvServiceError
+from agentscope_tuner.errors import Cause, EnvServiceError
 from agentscope_tuner.rules import RULE_HANDLERS, compile_rules
 from agentscope_tuner.task_judge.contract.loading import load_judge, resolve_protocol
 
@@ -564,3 +564,43 @@ def test_a_zero_that_was_asked_for_keeps_the_metrics_of_the_attempt() -> None:
     error.metrics = {"judge_calls": 3.0}
     reward = build(raising(error), on_error="zero").compute_reward(TASK, says("x"))
     assert (tuple(reward), reward.metrics) == ((0.0, False), {"judge_calls": 3.0, "failed": 1.0})
+
+
+def test_a_reward_is_a_pair_whose_further_facts_are_empty_unless_given() -> None:
+    plain = Reward(0.5, False)
+    assert plain == (0.5, False)
+    assert (plain.reason, plain.metrics, plain.filtered_by) == ("", {}, "")
+    assert (plain.violations, plain.turns, plain.calls) == ((), (), ())
+    whole = Reward(1.0, True, reason="r", metrics={"n": 1.0}, filtered_by="f", violations=("v",), turns=[0.5, None])
+    assert (whole.reason, whole.metrics, whole.filtered_by) == ("r", {"n": 1.0}, "f")
+    assert (whole.violations, whole.turns, whole.calls) == (("v",), [0.5, None], ())
+    assert Reward(1.0, True, turns=np.array([0.5, 0.25])).turns == [0.5, 0.25]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("questions", "reason"),
+    [
+        (["one?"], ""),
+        (["one?", " one? ", ""], ""),
+        (["one?", "two?"], "the group holds 2 questions, as ['one?', 'two?']: give each its own id"),
+        (["c?", "b?", "a?", ""], "the group holds 3 questions, as ['a?', 'b?']: give each its own id"),
+    ],
+)
+def test_a_group_of_several_questions_is_not_ranked_and_each_row_is_told_why(questions: list[str], reason: str) -> None:
+    class Ranking(BaseJudge):
+        def compute_rewards(
+            self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
+        ) -> list[tuple[float, bool]]:
+            return [(1.0, True)] * len(workflow_outputs)
+
+    tasks = [Task(task_id=f"t{number}", main_query=question) for number, question in enumerate(questions)]
+    refused = TaskJudge(Ranking({}), compile_rules([])).refused(tasks)
+    assert [judgement.status for judgement in refused] == ["failed"] * len(tasks) * bool(reason)
+    for task, judgement in zip(tasks, refused, strict=False):
+        assert judgement.reason == reason
+        assert judgement.error is not None
+        assert task.task_id in judgement.error
+        assert "Ranking" in judgement.error
+        assert judgement.cause is Cause.INPUT
+    # a judge that ranks nothing takes each row by itself
+    assert build(lambda: (1.0, True)).refused(tasks) == []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agentscope_tuner import Task, WorkflowOutput, WorkflowTask, load_judge
+from agentscope_tuner.verify.math.around import _unit_beside
 from tests.core.verify.placed import stated
 
 PARTS = r"""
@@ -96,3 +98,42 @@ def test_what_stands_beside_a_whole_value_changes_nothing(text: str) -> None:
 @pytest.mark.parametrize(("text", "value"), SIGNED)
 def test_a_minus_sign_before_a_box_belongs_to_its_value(text: str, value: str) -> None:
     assert stated(text) == value
+
+
+@pytest.mark.parametrize(
+    ("behind", "unit"),
+    [
+        ("m/s^2", "m per s squared"),
+        (" m/s^{2}.", "m per s squared"),
+        ("m/s³", "m per s cubed"),
+        (r" \text{kg}/\text{m}^3", "kg per m cubed"),
+        (" km/h", "km per h"),
+        ("N·m", "N m"),
+        ("N⋅m", "N m"),
+        (r" \text{N}\cdot\text{m}", "N m"),
+        (" mph", "mile per hour"),
+        # no unit, and a part of another
+        ("foo/s", ""),
+        ("m/foo", ""),
+    ],
+)
+def test_a_unit_of_two_behind_a_number_is_read_as_words(behind: str, unit: str) -> None:
+    assert _unit_beside("5", "", behind) == unit
+
+
+@pytest.mark.parametrize(
+    ("text", "reward"),
+    [
+        (r"It is \boxed{5} m/s^{2}.", 1.0),
+        (r"It is \boxed{500} cm/s^{2}.", 1.0),
+        (r"It is \boxed{500} cm/s^2.", 1.0),
+        # was paid: a power in braces hid the unit
+        (r"It is \boxed{5} cm/s^{2}.", 0.0),
+        (r"It is \boxed{5} cm/s^2.", 0.0),
+    ],
+)
+def test_a_power_in_braces_is_a_part_of_the_unit_behind_the_box(text: str, reward: float) -> None:
+    judge = load_judge({"astuner": {"task_judge": {"judge": "math"}}})
+    task = Task(task_id="t", main_query="What is the acceleration?", metadata={"answer": "5 m/s^2"})
+    verdict = judge.judge(WorkflowTask(task=task), WorkflowOutput(metadata={"final_answer": text}))
+    assert verdict.reward == reward

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agentscope_tuner.verify.asked_clause import _said
 from agentscope_tuner.verify.find import find_answer
 from agentscope_tuner.verify.math.verdict import compare
 from agentscope_tuner.verify.number_words import number_in_words
@@ -409,3 +410,22 @@ def test_a_number_in_words_is_read_by_the_grammar_of_its_language(words: str, fo
 )
 def test_values_under_parallel_headings_stand_side_by_side(output: str, others: tuple[str, ...]) -> None:
     assert find_answer(output, ("boxed",), by_value=True).others == others
+
+
+@pytest.mark.parametrize(
+    ("answer", "words", "formulas"),
+    [
+        ("5 apples.", ["apples"], 1),
+        ("apples: 5", ["apples"], 1),
+        ("apples !", ["apples"], 0),
+        (". apples", ["apples"], 0),
+        ("$5$ red, $6$ blue.", ["red", "blue"], 2),
+        ("5 ; 6", [], 1),
+        (" ~.", [], 0),
+        ("It isn't 5", ["it", "is", "not"], 1),
+    ],
+)
+def test_marks_alone_are_no_value_of_an_answer(answer: str, words: list[str], formulas: int) -> None:
+    said = list(_said(answer))
+    assert [one.text for one in said if one.is_word] == words
+    assert sum(not one.is_word for one in said) == formulas

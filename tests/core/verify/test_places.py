@@ -9,6 +9,7 @@ import time
 import pytest
 
 from agentscope_tuner.verify.find import Place, after_thinking, find_answer
+from agentscope_tuner.verify.labels import is_prose
 
 ALL: list[Place] = ["boxed", "tag", "hash", "label"]
 
@@ -453,3 +454,25 @@ def test_no_output_raises_and_no_digits_are_joined() -> None:
 )
 def test_nothing_is_read_around_a_box_behind_plain_words_or_a_calculation(text: str, is_plain: bool) -> None:
     assert find_answer(text, ["boxed"], by_value=True).is_plain() is is_plain
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ab", True),
+        ("$x$ apples", True),
+        ("sine x", True),
+        # letters, formulas, names of functions and what joins formulas
+        ("a b", False),
+        ("12a", False),
+        ("$x$", False),
+        (r"\(ab\)", False),
+        (r"\text{ab}", False),
+        ("$$a$$ or $b$", False),
+        (r"\begin{align}ab\end{align}", False),
+        ("sin x", False),
+        ("5", False),
+    ],
+)
+def test_words_outside_of_formulas_make_prose(text: str, expected: bool) -> None:
+    assert is_prose(text) is expected
