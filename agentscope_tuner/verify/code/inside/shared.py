@@ -64,9 +64,7 @@ def _is_same(before: _Parts | None, value: Any) -> bool:
     """Whether a container's parts are the very objects that they were; none is asked whether it equals another."""
     if before is None or (now := _parts(value)) is None:
         return False
-    return all(
-        len(old) == len(new) and all(map(operator.is_, old, new)) for old, new in zip(before, now, strict=True)
-    )
+    return all(len(old) == len(new) and all(map(operator.is_, old, new)) for old, new in zip(before, now, strict=True))
 
 
 class SharedContainers:
