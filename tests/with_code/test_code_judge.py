@@ -1176,6 +1176,13 @@ _OF_MULTI = ["m = Multi([('a', 1), ('a', 2)])\nassert m == {'a': 2} and {'a': 2}
             ["assert Box[str].__origin__ is Box and Box[str].__args__ == (str,)"],
             1.0,
         ),
+        # a list that has a hash, as a key within a dictionary
+        (
+            "class Key(list):\n  def __hash__(self): return hash(tuple(self))\nD = {}\n"
+            "def put(n):\n  D[Key([n])] = n\n  return D",
+            ["d = put(2)\nassert [*d.values()] == [2] and put(3) is d"],
+            1.0,
+        ),
         ("def back(l): return reversed(l)", ["assert back([1]).__class__ == reversed([1]).__class__"], 1.0),
         ("def back(l): return iter(l[::-1])", ["assert back([1]).__class__ == reversed([1]).__class__"], 0.0),
     ],

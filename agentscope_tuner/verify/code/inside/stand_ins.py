@@ -849,7 +849,8 @@ def of_data(plain: type, over: set[str], fields: list[str]) -> dict[str, Any]:
         elif is_operator and name in own:
             is_reflected = name[2:-2].removeprefix("r").removeprefix("i") in _BINARY
             asked = own[name] if name in over or not is_reflected else _not_implemented
-            is_read = hasattr(plain, name) and name[2:-2] in _READING
+            # a list has no hash, and a class that is built on it may
+            is_read = getattr(plain, name, None) is not None and name[2:-2] in _READING
             space[name] = _read(asked, getattr(plain, name)) if is_read else asked
         elif name in over and name[0] != "_":
             space[name] = _asked(name)
@@ -872,7 +873,14 @@ def _missing(self: StandIn, key: object) -> Any:
 
 def _read(asked: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
     """An operator that reads data: what a function returned is what it holds, whatever its class makes of it."""
-    return lambda self, *given: (asked if self._made else plain)(self, *given)
+
+    def read(self: Any, *given: object) -> Any:
+        if self._made:
+            return asked(self, *given)
+        self._program.withhold(f"an object of {type(self).__name__!r}, which the test has not made, is what it holds")
+        return plain(self, *given)
+
+    return read
 
 
 def _not_implemented(self: object, other: object) -> Any:
