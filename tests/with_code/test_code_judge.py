@@ -1215,3 +1215,32 @@ def test_a_failed_test_says_what_the_two_sides_keep_from_each_other(program: str
     assert judgement.reward == 0.0
     assert judgement.reason is not None
     assert words in judgement.reason
+
+
+_DAY = "from datetime import date\nfrom dataclasses import dataclass\n@dataclass{}\nclass Day:\n  on: date\n"
+_DAY += "  hours: list\n  done: bool = False\n  rate: float = 0.5\n"
+_OF_DAY = ["from datetime import date\nassert day(3) == Day(date(2024, 1, 3), [3])"]
+_SAME = "\n  def __eq__(self, other): return type(other) is Day\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "tests", "reward"),
+    [
+        (_DAY.format("") + "def day(n): return Day(date(2024, 1, n), [n])", _OF_DAY, 1.0),
+        (_DAY.format("(eq=False)") + _SAME + "def day(n): return Day(date(2024, 1, n), [n + 1])", _OF_DAY, 0.0),
+        (_DAY.format("(eq=False)") + _SAME + "def day(n): return Day(date(2024, 1, 9), [n])", _OF_DAY, 0.0),
+        (
+            f"class Day:{_SAME}  def __init__(self, *_): pass\ndef day(n): return Day()",
+            ["assert day(3) == Day(True)"],
+            0.0,
+        ),
+        (
+            f"class Day:{_SAME}  def __init__(self, *_): self.a, self.b, self.c = 1, 2, 3\ndef day(n): return Day()",
+            ["assert day(3) == Day(3)"],
+            0.0,
+        ),
+    ],
+)
+def test_an_answer_holds_what_the_object_is_made_of(program: str, tests: list[str], reward: float) -> None:
+    judgement = code_judge().judge(asked(tests), wrote(program))
+    assert judgement.reward == reward, judgement

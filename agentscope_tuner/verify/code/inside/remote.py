@@ -48,6 +48,7 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     new,
     number_of,
     of_data,
+    otherwise,
     told_of,
 )
 
@@ -650,13 +651,12 @@ class Program:
         return one
 
     def made_otherwise(self, one: Any) -> list[Any]:
-        """Objects made as a test has made this one, but of one other number or text."""
+        """Objects made as a test has made this one, but of other data in one place."""
         (arguments, named), found = one._arguments, list[Any]()
         for key in [*range(len(arguments)), *named]:
             own = arguments[key] if isinstance(key, int) else named[key]
-            if type(own) not in (int, float, str):
+            if (other := otherwise(own)) is None:
                 continue
-            other = own + "~" if isinstance(own, str) else own + 1
             given = [other if at == key else part for at, part in enumerate(arguments)]
             others = {name: other if name == key else part for name, part in named.items()}
             with contextlib.suppress(Exception):

@@ -8,6 +8,7 @@ Such operators are for objects that the test has made itself, by calling a class
 from __future__ import annotations
 
 import builtins
+import datetime
 import dis
 import math
 import operator
@@ -656,13 +657,37 @@ def given_of(value: Any) -> frozenset[object]:
         return frozenset().union(*map(given_of, value))
     if isinstance(value, complex):
         return given_of((value.real, value.imag))
-    if isinstance(value, bool) or not isinstance(value, str | bytes | int | float | Decimal | Fraction):
+    if isinstance(value, bool | datetime.date | datetime.time | datetime.timedelta):
+        return frozenset({repr(value)})
+    if not isinstance(value, str | bytes | int | float | Decimal | Fraction):
         return frozenset()
     try:
         # the same number, however it is written
         return frozenset({float(value)})
     except (ValueError, OverflowError):
         return frozenset({value})
+
+
+def otherwise(data: Any) -> Any:
+    """Other data of the same kind; None where none is known."""
+    if isinstance(data, bool):
+        return not data
+    if isinstance(data, int | float | Decimal | Fraction):
+        return data + 1
+    if isinstance(data, str | bytes):
+        return _more_than(data)
+    if isinstance(data, datetime.date | datetime.timedelta):
+        day = datetime.timedelta(days=1)
+        return data - day if data == type(data).max else data + day
+    if type(data) not in (list, tuple, dict):
+        return None
+    # a part of it is another
+    parts = [[key, part] for key, part in data.items()] if isinstance(data, dict) else [[None, part] for part in data]
+    for place in parts:
+        if (other := otherwise(place[1])) is not None:
+            place[1] = other
+            return dict(parts) if isinstance(data, dict) else type(data)(part for _, part in parts)
+    return None
 
 
 def _alike(one: Any, other: Any) -> bool:
