@@ -12,6 +12,7 @@ import argparse
 import ast
 import copy
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -25,6 +26,7 @@ from agentscope_tuner._jail.jail import Jail, JailWork, RunLimits
 from agentscope_tuner.verify.code.grade import _INSIDE, _MODULES
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from benchmarks.bars import at_least, at_most
+from benchmarks.code.misses import explained, said
 from benchmarks.code.packages import ARCHIVES, Archive, UnmadeError, tasks
 
 _COMPARISONS = {
@@ -56,8 +58,8 @@ def changed(node: Any) -> Any:
 
 def changes(program: str, most: int, entry: str = "") -> Iterator[str]:
     """The program with one thing changed in one of its functions, or in `entry`; at most so many."""
-    count = len(list(_places(ast.parse(program), entry)))
-    for at in range(0, count, max(1, -(-count // most))):
+    count = len(list(_places(ast.parse(program), entry))) if most else 0
+    for at in range(0, count, max(1, -(-count // max(1, most)))):
         tree = ast.parse(program)
         list(_places(tree, entry))[at]()
         yield ast.unparse(ast.fix_missing_locations(tree))
@@ -183,20 +185,40 @@ def measure(title: str, answers: list[Answer], *, made: bool) -> None:
         outcomes = [(answer, outcome) for answer, outcome in outcomes if answer.task not in apart]
         print(f"{title}: {len(apart)} tasks whose tests need the program's interpreter: {sorted(apart)}")
     counts = dict.fromkeys(["right", "wrong", "right refused", "wrong paid", "no verdict"], 0)
+    missed: list[tuple[Answer, Any]] = []
     for answer, (is_right, judgement) in outcomes:
         counts["right" if is_right else "wrong"] += 1
         if judgement.reward == float(is_right):
             continue
         how = "no verdict" if judgement.reward is None else "right refused" if is_right else "wrong paid"
         counts[how] += 1
-        print(f"{how}: {answer.task} {answer.kind}: {judgement.error or judgement.reason}\n{answer.program}")
+        missed += [(answer, judgement)] if how == "right refused" else []
+        print(f"{how}: {answer.task} {answer.kind}: {judgement.error or judgement.reason}")
+        if how != "right refused":
+            print(answer.program)
     tasks_left = len({answer.task for answer, _ in outcomes})
     print(f"{title}: {tasks_left} tasks, {len(outcomes)} programs: {counts['right']} right, {counts['wrong']} wrong")
-    own = [judgement.reward == 1.0 for answer, (_, judgement) in outcomes if answer.kind == "own"]
-    at_least(f"{title}: own solutions paid", sum(own) / len(own), 0.995, f"of {len(own)}")
-    at_least(f"{title}: right programs paid", 1 - counts["right refused"] / counts["right"], 0.995, "")
+    kept = _explain(title, missed)
+    own = [judgement for answer, (_, judgement) in outcomes if answer.kind == "own"]
+    paid = sum(judgement.reward == 1.0 for judgement in own)
+    print(f"{title}: own solutions paid: {paid} of {len(own)}")
+    at_least(f"{title}: own solutions paid", paid / sum(not said(one) for one in own), 0.995, "of those that travel")
+    right = counts["right"] - kept
+    at_least(f"{title}: right programs paid", (counts["right"] - counts["right refused"]) / right, 0.995, f"of {right}")
     at_most(f"{title}: wrong programs paid", counts["wrong paid"], 0, f"of {counts['wrong']}")
     at_most(f"{title}: without a verdict", counts["no verdict"], 0, f"of {len(outcomes)}")
+
+
+def _explain(title: str, missed: list[tuple[Answer, Any]]) -> int:
+    """Print why right programs were refused; return how many were by what the judge itself says cannot travel."""
+    why = [explained(answer.task, judgement) for answer, judgement in missed]
+    kept = sum(bool(said(judgement)) for _, judgement in missed)
+    print("| right programs refused | because |\n| --- | --- |")
+    for reason, count in Counter(why).most_common():
+        print(f"| {count} | {reason or 'nobody knows'} |")
+    print(f"{title}: {kept} of {len(missed)} by the judge's own reason, which are counted apart")
+    at_most(f"{title}: misses without an explanation", why.count(""), 0, f"of {len(missed)}")
+    return kept
 
 
 def _needs_interpreter(judgement: Any) -> bool:

@@ -6,7 +6,9 @@ Beside it stand programs as models write them, with what they are due: right one
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -79,6 +81,27 @@ def attempt(judge: Any, attack: Attack) -> Outcome:
     return Outcome(attack, judgement.reward, time.monotonic() - begun, judgement.error or judgement.reason)
 
 
+def attempts(judge: Any, team: Sequence[Attack], at_once: int, log: Path | None) -> list[Outcome]:
+    """Judge attacks, but for those whose outcome stands in the log already, by their places; and note the others."""
+    done: dict[int, Outcome] = {}
+    for line in log.read_text().splitlines() if log is not None and log.exists() else ():
+        place, *outcome = json.loads(line)
+        done[place] = Outcome(team[place], *outcome)
+    lock = threading.Lock()
+
+    def one(place: int) -> Outcome:
+        if place in done:
+            return done[place]
+        outcome = attempt(judge, team[place])
+        if log is not None:
+            with lock, log.open("a") as file:
+                file.write(json.dumps([place, *outcome[1:]]) + "\n")
+        return outcome
+
+    with ThreadPoolExecutor(at_once) as pool:
+        return list(pool.map(one, range(len(team))))
+
+
 def mistaken(row: dict[str, Any], judge: Any) -> str | None:
     """How the verdict on a row of honest work differs from what it is due; None where it does not."""
     task = WorkflowTask(task=Task(metadata=row["metadata"]))
@@ -130,12 +153,21 @@ def above(pid: str) -> set[str] | None:
     return found
 
 
+def _alone(judge: Any, attack: Attack, within: float, tries: int = 3) -> Outcome:
+    """The first outcome within so many seconds of a few, one after the other; else the last."""
+    for _ in range(tries):
+        if (outcome := attempt(judge, attack)).seconds <= within:
+            break
+    return outcome
+
+
 def main() -> None:
     """Attack, and print what got through."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--forms", nargs="*", default=list(FORMS))
     parser.add_argument("--family")
     parser.add_argument("--at-once", type=int, default=2)
+    parser.add_argument("--log", type=Path, help="what has been attacked stands there: the next run goes on behind it")
     parser.add_argument("--all", action="store_true", help="print every outcome")
     asked = parser.parse_args()
     Path(SECRET_FILE).write_text("secret")
@@ -145,8 +177,8 @@ def main() -> None:
     usual = load_judge({"astuner": {"task_judge": {"judge_protocol": section["judge_protocol"]}}})
     before = {*os.listdir("/tmp"), *os.listdir("/dev/shm")}
     team = [one for one in attacks(asked.forms) if asked.family in (None, one.cheat.family)]
+    outcomes = attempts(judge, team, asked.at_once, asked.log)
     with ThreadPoolExecutor(asked.at_once) as pool:
-        outcomes = list(pool.map(lambda one: attempt(judge, one), team))
         work = [*rows("honest"), *rows("odd")]
         honest = {reward: [row for row in work if row["reward"] == reward] for reward in (1.0, 0.0, None)}
         mistakes = {
@@ -164,7 +196,7 @@ def main() -> None:
     bound = SETTINGS["total_seconds"]
     late = [one for one in outcomes if one.seconds > bound + 1]
     # while others have the cores a program is given longer: what counts is how long it takes alone
-    late = [again for one in late if (again := attempt(judge, one.attack)).seconds > bound + 1]
+    late = [again for one in late if (again := _alone(judge, one.attack, bound + 1)).seconds > bound + 1]
     for title, found in (
         ("PAID", paid),
         ("NO VERDICT", failed),

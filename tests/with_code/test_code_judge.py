@@ -1151,3 +1151,96 @@ def test_without_isolation_no_process_serves_two_answers() -> None:
     assert judge.judge(asked(DOUBLES), wrote("print(2 * int(input()))")).reward == 1.0
     commands = [Path(f"/proc/{pid}/cmdline") for pid in process_tree.descendants(os.getpid())[1:]]
     assert not [one for one in commands if one.exists() and b'"bare"' in one.read_bytes()]
+
+
+_MULTI = """class Multi(dict):
+    def __init__(self, pairs):
+        for key, value in pairs: dict.setdefault(self, key, []).append(value)
+    def __iter__(self): return dict.__iter__(self)
+    def keys(self): return [*dict.keys(self)]
+    def __getitem__(self, key): return {value}
+    def __eq__(self, other): return {same}
+    def __ne__(self, other): return not self == other
+"""
+_OF_MULTI = ["m = Multi([('a', 1), ('a', 2)])\nassert m == {'a': 2} and {'a': 2} == m and m != {'a': 1}"]
+
+
+@pytest.mark.parametrize(
+    ("program", "tests", "reward"),
+    [
+        (_MULTI.format(value="dict.__getitem__(self, key)[-1]", same="dict(self) == other"), _OF_MULTI, 1.0),
+        (_MULTI.format(value="dict.__getitem__(self, key)[0]", same="dict(self) == other"), _OF_MULTI, 0.0),
+        (_MULTI.format(value="9", same="True"), _OF_MULTI, 0.0),
+        (
+            "import types\nclass Box:\n    __class_getitem__ = classmethod(types.GenericAlias)",
+            ["assert Box[str].__origin__ is Box and Box[str].__args__ == (str,)"],
+            1.0,
+        ),
+        # a list that has a hash, as a key within a dictionary
+        (
+            "class Key(list):\n  def __hash__(self): return hash(tuple(self))\nD = {}\n"
+            "def put(n):\n  D[Key([n])] = n\n  return D",
+            ["d = put(2)\nassert [*d.values()] == [2] and put(3) is d"],
+            1.0,
+        ),
+        ("def back(l): return reversed(l)", ["assert back([1]).__class__ == reversed([1]).__class__"], 1.0),
+        ("def back(l): return iter(l[::-1])", ["assert back([1]).__class__ == reversed([1]).__class__"], 0.0),
+    ],
+)
+def test_what_a_class_shows_beside_the_data_that_it_holds(program: str, tests: list[str], reward: float) -> None:
+    judgement = code_judge().judge(asked(tests), wrote(program))
+    assert judgement.reward == reward, judgement
+
+
+@pytest.mark.parametrize(
+    ("program", "test", "words"),
+    [
+        ("def f(g): return g.__code__.co_consts", "def own(): return 4\nassert f(own) == 4", "read '__code__'"),
+        (
+            "import inspect\ndef f(g): return inspect.signature(g).parameters['n'].default",
+            "def own(n=4): return n\nassert f(own) == 4",
+            "the defaults of what the tests lend",
+        ),
+        ("class Box: pass\ndef f(n): return Box()", "assert f(4) == 4", "'Box', which the test has not made"),
+        (
+            "class Box:\n  def __init__(self, n): self.n = 1\n  def __eq__(self, other): return type(other) is Box\n"
+            "def f(n): return Box(n)",
+            "assert f(4) == Box(5)",
+            "'Box' holds other data than the test's",
+        ),
+    ],
+)
+def test_a_failed_test_says_what_the_two_sides_keep_from_each_other(program: str, test: str, words: str) -> None:
+    judgement = code_judge().judge(asked([test]), wrote(program))
+    assert judgement.reward == 0.0
+    assert judgement.reason is not None
+    assert words in judgement.reason
+
+
+_DAY = "from datetime import date\nfrom dataclasses import dataclass\n@dataclass{}\nclass Day:\n  on: date\n"
+_DAY += "  hours: list\n  done: bool = False\n  rate: float = 0.5\n"
+_OF_DAY = ["from datetime import date\nassert day(3) == Day(date(2024, 1, 3), [3])"]
+_SAME = "\n  def __eq__(self, other): return type(other) is Day\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "tests", "reward"),
+    [
+        (_DAY.format("") + "def day(n): return Day(date(2024, 1, n), [n])", _OF_DAY, 1.0),
+        (_DAY.format("(eq=False)") + _SAME + "def day(n): return Day(date(2024, 1, n), [n + 1])", _OF_DAY, 0.0),
+        (_DAY.format("(eq=False)") + _SAME + "def day(n): return Day(date(2024, 1, 9), [n])", _OF_DAY, 0.0),
+        (
+            f"class Day:{_SAME}  def __init__(self, *_): pass\ndef day(n): return Day()",
+            ["assert day(3) == Day(True)"],
+            0.0,
+        ),
+        (
+            f"class Day:{_SAME}  def __init__(self, *_): self.a, self.b, self.c = 1, 2, 3\ndef day(n): return Day()",
+            ["assert day(3) == Day(3)"],
+            0.0,
+        ),
+    ],
+)
+def test_an_answer_holds_what_the_object_is_made_of(program: str, tests: list[str], reward: float) -> None:
+    judgement = code_judge().judge(asked(tests), wrote(program))
+    assert judgement.reward == reward, judgement

@@ -37,8 +37,12 @@ def test_honest_work_gets_what_it_is_due(row: dict[str, Any]) -> None:
     assert mistaken(row, _judge()) is None
 
 
-# forms of tests that leave something out, and what they ask of a program
-_LOOSE = ("excepts", "exceptsut", "exceptspy", "skips", "skipspy", "zipped", "zippedpy")
+# forms of tests that leave something out, or by which an answer may agree with what it does not know
+_LOOSE = (
+    *("excepts", "exceptsut", "exceptspy", "skips", "skipspy", "zipped", "zippedpy"),
+    *("points", "one", "moved", "listed", "inset"),
+    *("lookup", "extremes", "within", "worded", "matched", "approx", "summed", "ranked", "counted", "grouped"),
+)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +50,7 @@ _LOOSE = ("excepts", "exceptsut", "exceptspy", "skips", "skipspy", "zipped", "zi
     [one for one in attacks(()) if one.form in _LOOSE],
     ids=lambda one: f"{one.form}: {one.cheat.name}",
 )
-def test_no_answer_passes_by_what_its_tests_leave_out(attack: Attack) -> None:
+def test_no_answer_passes_by_what_its_tests_leave_to_it(attack: Attack) -> None:
     judgement = _judge().judge(*attack.pair())
     assert judgement.reward == 0.0, judgement
 

@@ -379,6 +379,8 @@ class _TestedProgram:
             why = words if name == f"test {test.number}" else f"{name}: {words}"
             if len(outcomes) > 1:
                 why = f"{len(failed)} of {len(outcomes)} fail, first {name}: {words}"
+            if withheld := report.get("withheld"):
+                why = f"{why} ({'; '.join(withheld)})"
         return _result(test, why, program, share, kind)
 
     def _shared(self, test: CodeTest, limits: RunLimits, last: bool) -> TestResult | None:
@@ -434,7 +436,7 @@ def _own_report(data: bytes, nonce: str) -> dict[str, Any]:
         raise ValueError("no test ran")
     if not all(isinstance(one, list) and len(one) == 2 and isinstance(one[1], str | None) for one in tests):
         raise ValueError("no outcomes")
-    return report
+    return {"tests": tests}
 
 
 def in_order(tests: Sequence[Test]) -> list[Test]:

@@ -227,6 +227,10 @@ def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON")
 
 
+# made once: each message would make a new one
+_READER = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise NotPlainError("no text")
@@ -384,7 +388,7 @@ class JailLine:
             raise LineEndedError(f"a message of {size:,} bytes")
         try:
             # `pack` makes text of what is not finite
-            message = json.loads(data := self._exactly(size), parse_constant=_refuse_constant)
+            message = _READER.decode((data := self._exactly(size)).decode())
         except (ValueError, RecursionError) as exc:
             raise LineEndedError("no message") from exc
         if not isinstance(message, dict):

@@ -42,11 +42,13 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     StandInMethod,
     as_of_data,
     built_in,
+    given_of,
     is_raised,
     named,
     new,
     number_of,
     of_data,
+    otherwise,
     told_of,
 )
 
@@ -59,6 +61,9 @@ _QUICK_STEPS, _SLOW_STEP = 20, 0.002
 # What a class is by name, and not by its methods, all of which a stand-in has
 _ABSTRACT = {"Mapping", "MutableMapping", "Sequence", "MutableSequence", "Set", "MutableSet"}
 _ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
+_MOST_WITHHELD = 3
+# How many of the program's last answers are looked at before a test makes an object
+_MOST_FROZEN = 50
 _BINDING = (property, classmethod, staticmethod)
 # What a test lends to be called alone
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type, functools.partial)
@@ -75,6 +80,7 @@ _HOMES: list[tuple[str, Any, str]] = [
 PATCHABLE = {
     f"{home}.{name}": (module, name, getattr(module, name)) for home, module, names in _HOMES for name in names.split()
 }
+_PATCHABLE = [*PATCHABLE.items()]
 
 
 def _is_enum(kind: Any, of: type) -> bool:
@@ -91,6 +97,13 @@ class MissingError(AttributeError):
     """The program does not define what its tests ask for."""
 
 
+class _WithheldError(AttributeError):
+    """An attribute that the program may not read or set: that of an object of the tests, for which it stands."""
+
+    def __init__(self, how: str, name: str) -> None:
+        super().__init__(f"the program may not {how} {name!r}", name=name)
+
+
 class Program:
     """The program in the other jail.
 
@@ -102,8 +115,11 @@ class Program:
             verdicts, since whatever a test ends with may be the program's doing.
         questions: how many it was asked.
         answers: how many of its functions, and of the operators of its objects, have answered.
+        calls: how often it was called, or changed.
         is_used: whether it was asked for more than what a name stands for.
         cannot_travel: what the tests do that needs the program in their own interpreter.
+        withheld: what the program or the tests asked for, and did not get from the other side.
+        made: the objects that the tests have made of its classes.
     """
 
     def __init__(self, line: JailLine) -> None:
@@ -114,10 +130,12 @@ class Program:
         self.has_answered = False
         self.is_used = False
         self.cannot_travel = ""
+        self.withheld: dict[str, None] = {}
+        self.made: list[Any] = []
         # what it says from then on may be what a test expects
         self.is_told = False
         self._returns = False
-        self.questions = self.answers = 0
+        self.questions = self.answers = self.calls = 0
         # failed assertions of what the tests lend, by its number; None is for those that nothing can take back
         self._failed: dict[int | None, BaseException] = {}
         self._errors: list[BaseException] = []
@@ -135,7 +153,23 @@ class Program:
             lambda: self.ask({"do": "turn"}), lambda number: self.ask({"do": "end", "ended": number})
         )
         self._waiting = itertools.count(1)
-        self._operations = _LENT | {"await": self._loops.step, "cancel": self._loops.cancel}
+        self._operations = _LENT | {
+            "await": self._loops.step,
+            "cancel": self._loops.cancel,
+            "signature": self._signature,
+        }
+
+    def _signature(self, one: Any) -> list[object]:
+        """What a function takes, and which parameters have a default; no default, which may be what a test expects."""
+        *parameters, result = code_values.signature_told(one)
+        if any(part[2] for part in parameters):  # type: ignore[index]
+            self.withhold("the program may not read the defaults of what the tests lend")
+        return [*([*part[:2], part[2] and [...], part[3]] for part in parameters), result]  # type: ignore[index]
+
+    def withhold(self, what: str) -> None:
+        """Note what a right program may have failed for, too."""
+        if len(self.withheld) < _MOST_WITHHELD and what.isprintable():
+            self.withheld[what[:200]] = None
 
     def wait_until_loaded(self) -> None:
         """Raise what the program raised while it was loaded."""
@@ -223,8 +257,9 @@ class Program:
                 with self._talk.within(reply["in"]):
                     answer = self._serve(reply["back"])
                 self._talk.send(answer, reply["in"])
-            self.has_answered |= request["do"] not in ("provide", "threads", "turn", "end")
+            self.has_answered |= request["do"] not in ("provide", "threads", "turn", "end", "states")
             self.answers += request["do"] in ("call", "op", "await") and not request.get("makes")
+            self.calls += request["do"] in ("call", "await", "set") and not request.get("makes")
             if "busy" in reply:
                 self._loops.go_on()
             # beside the test nobody could be told of a failure: the next question is
@@ -241,8 +276,9 @@ class Program:
 
     def _patches(self) -> dict[str, object]:
         """What the test has put in the place of a standard function since the last question, or back in it."""
-        now = {name: getattr(module, own) for name, (module, own, _) in PATCHABLE.items()}
-        now = {name: one for name, one in now.items() if one is not PATCHABLE[name][2]}
+        now = {name: one for name, (module, own, real) in _PATCHABLE if (one := getattr(module, own)) is not real}
+        if not now and not self._replaced:
+            return {}
         if "builtins.open" in now and not _is_mock(now["builtins.open"]):
             self.cannot_travel = "they replace 'builtins.open' by what may open their own files"
             raise CannotTravelError(self.cannot_travel)
@@ -403,6 +439,9 @@ class Program:
             return answer
         except StopIteration:
             return {"stop": True}
+        except _WithheldError as exc:
+            self.withhold(f"{exc} of what the tests lend")
+            return self._raised(AttributeError(exc.name), number, is_told=False)
         except BaseException as exc:
             # whatever the tests' own code raises: it goes to its caller, or ends the test
             if _is_skip(exc) and (arguments or named):
@@ -527,6 +566,8 @@ class Program:
             return code_values.unpack_standard(value)
         if "e" in value:
             return self._exception(value["e"])
+        if "ga" in value:
+            return types.GenericAlias(*map(self._unpacked, value["ga"]))
         if "m" in value:
             found = self._shared[int(value["m"])]
             return self._returned(found) if isinstance(found, StandIn) else found
@@ -547,7 +588,7 @@ class Program:
                     one.__code__ = _coroutine.__code__
             else:
                 is_own = isinstance(kind, StandInClass)
-                kind = kind if is_own else StandInIterator if told["class"].get("next") else StandIn
+                kind = kind if is_own else _iterator(told["class"]) if told["class"].get("next") else StandIn
                 one = new(kind, self.unpack(told["data"]) if "data" in told else None)
                 for name, value in (("_program", self), ("_number", number), ("_made", False)):
                     object.__setattr__(one, name, value)
@@ -600,10 +641,38 @@ class Program:
 
     def make(self, kind: type, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
         """An object of a class of the program's, made by the test."""
+        self._freeze()
         one = self.ask({"do": "call", "h": number, "args": [], "makes": True}, arguments, named)
         if isinstance(one, StandIn) and type(one) is kind:
             object.__setattr__(one, "_made", vars(kind).get("_is_class", False))
+            object.__setattr__(one, "_given", given_of((arguments, named)))
+            object.__setattr__(one, "_arguments", (arguments, named))
+            self.made.append(one)
         return one
+
+    def made_otherwise(self, one: Any) -> list[Any]:
+        """Objects made as a test has made this one, but of other data in one place."""
+        (arguments, named), found = one._arguments, list[Any]()
+        for key in [*range(len(arguments)), *named]:
+            own = arguments[key] if isinstance(key, int) else named[key]
+            if (other := otherwise(own)) is None:
+                continue
+            given = [other if at == key else part for at, part in enumerate(arguments)]
+            others = {name: other if name == key else part for name, part in named.items()}
+            with contextlib.suppress(Exception):
+                asked = {"do": "call", "h": type(one)._number, "args": [], "makes": True}
+                found.append(self.ask(asked, (*given,), others))
+        return [other for other in found if type(other) is type(one)]
+
+    def _freeze(self) -> None:
+        """Note what the program's answers hold, before it sees what they may be compared with."""
+        answers = [one for one in [*self._stand_ins.values()][-_MOST_FROZEN:] if type(one).__mro__[-2] is StandIn]
+        answers = [one for one in answers if not one._made and one._plain is None]
+        if not answers:
+            return
+        states = self.ask({"do": "states", "of": [number_of(one) for one in answers]})
+        for one, state in zip(answers, states if isinstance(states, list) else [], strict=False):
+            object.__setattr__(one, "_frozen", (self.calls, state))
 
     def derive(self, kind: type, space: dict[str, object]) -> int:
         """Have the program make a class of the test's, built on its own; the number of it."""
@@ -628,6 +697,25 @@ def _of_program(kind: type) -> type:
         return kind
     bases = (kind,) if kind is Exception else (kind, _of_program(Exception))
     return LikeBuiltIn(kind.__name__, bases, {"__module__": "builtins", "_stands_for": kind})
+
+
+# Iterators of built-in containers, by the names of their classes, which nothing else in Python goes by
+_BUILT_IN: tuple[Any, ...] = ((), [], {}, set(), "", b"", range(0))
+_ITERATORS: dict[str, type] = {type(iter(one)).__name__: type(iter(one)) for one in _BUILT_IN}
+_ITERATORS |= {type(reversed(one)).__name__: type(reversed(one)) for one in _BUILT_IN[:3]}
+
+
+def _iterator(told: dict[str, Any]) -> type[StandInIterator]:
+    """The class of stand-ins for an iterator of the standard library's."""
+    known = _ITERATORS.get(str(told["name"])) if told["home"] == "builtins" else None
+    return StandInIterator if known is None else _known_iterator(known)
+
+
+@functools.cache
+def _known_iterator(known: type) -> type[StandInIterator]:
+    return types.new_class(
+        "StandInIterator", (StandInIterator,), {}, lambda space: space.update(__class__=property(lambda self: known))
+    )
 
 
 def _log(name: str, level: int, message: str, own: int) -> None:
@@ -681,7 +769,7 @@ def _read_lent(one: Any, name: str) -> Any:
     is_own = isinstance(getattr(type(one), name, None), types.FunctionType | types.MethodType)
     of_test = _is_test(one) and (not is_own or hasattr(unittest.TestCase, name))
     if isinstance(one, _CALLED) or name.startswith("_") or of_mock or of_test or home in _HIDING:
-        raise AttributeError(name)
+        raise _WithheldError("read", name)
     return getattr(one, name)
 
 
@@ -691,18 +779,12 @@ def _is_test(one: object) -> bool:
     return isinstance(one, unittest.TestCase) or any(name.startswith("test_") for name in names)
 
 
-def _signature(one: Any) -> list[object]:
-    """What a function takes. Which parameters have a default is told, and no default: it may be what a test expects."""
-    *parameters, result = code_values.signature_told(one)
-    return [*([*part[:2], part[2] and [...], part[3]] for part in parameters), result]  # type: ignore[index]
-
-
 def _set_lent(one: Any, name: str, value: object) -> None:
     is_standard = type(one).__module__.partition(".")[0] in sys.stdlib_module_names - {"types"}
     # a method that the test calls is its own
     is_own = is_standard or _is_test(one) or callable(getattr(type(one), name, None))
     if isinstance(one, _CALLED) or name.startswith("_") or is_own:
-        raise AttributeError(name)
+        raise _WithheldError("set", name)
     setattr(one, name, value)
 
 
@@ -714,7 +796,6 @@ _LENT: dict[str, Callable[..., Any]] = {
     "attr": _read_lent,
     "set": _set_lent,
     "isinstance": lambda one, other: isinstance(one, type) and isinstance(other, one),
-    "signature": lambda one: _signature(one),
     "annotations": lambda one: {name: code_values.hint_told(part) for name, part in one.__annotations__.items()},
 }
 # What an object of the tests can do, if its class says so
@@ -743,8 +824,10 @@ def _as_data(told: list[list[Any]]) -> dict[str, Any]:
     """What a class of the program's has in common with a dataclass."""
     if not told:
         return {}
-    fields = [(str(name), Any, dataclasses.field(init=bool(init))) for name, init in told]
-    return {"__dataclass_fields__": dataclasses.make_dataclass("_Fields", fields).__dataclass_fields__}  # type: ignore[attr-defined]
+    fields = [(str(name), Any, dataclasses.field(init=bool(init))) for name, init, _ in told]
+    known: Any = dataclasses.make_dataclass("_Fields", fields)
+    passed_over = frozenset(str(name) for name, _, is_compared in told if not is_compared)
+    return {"__dataclass_fields__": known.__dataclass_fields__, "_passed_over": passed_over}
 
 
 def _as_standard(home: str, name: str) -> dict[str, Any]:

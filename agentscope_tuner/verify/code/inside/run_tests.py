@@ -74,6 +74,7 @@ def run(payload: bytes) -> int:
         report = {"broken": (program.cannot_travel or str(exc))[:_MOST_WORDS], "shared": bool(program.cannot_travel)}
     except BaseException as exc:  # noqa: BLE001 - every way to end without a report is a report
         report = {"tests": [["the tests", _words(exc)]]} if program.has_answered else {"broken": _words(exc)}
+    report["withheld"] = [*program.withheld]
     leave(json.dumps(report | {"nonce": asked.get("nonce")}).encode())
     return 0
 
@@ -176,6 +177,7 @@ class _OwnProgram(Program):
         # whatever goes wrong beside it may be its doing
         self.has_answered = self.is_used = True
         self.answers, self.cannot_travel = 0, ""
+        self.withheld = {}
 
     def wait_until_loaded(self) -> None:
         self._module = run_program.prepare(self._source, self._names[0])

@@ -24,6 +24,7 @@ import threading
 import types
 import warnings
 from collections.abc import Callable, Generator
+from functools import partial
 from typing import Any
 
 from agentscope_tuner._jail.inside import LINE
@@ -59,6 +60,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "deepcopy": copy.deepcopy,
     "vars": vars,
     "views": lambda one: _views(one),
+    "state": lambda one: _state(one),
     "items": lambda one: _items(one),
     "signature": code_values.signature_told,
     "annotations": lambda one: {name: code_values.hint_told(part) for name, part in one.__annotations__.items()},
@@ -102,6 +104,31 @@ def _views(one: Any) -> list[object]:
     return [part for view in views for part in _as_plain(view)]
 
 
+_DEEPEST = 5
+
+
+def _state(one: Any, depth: int = _DEEPEST) -> object:
+    """What an object holds by name: plain data, objects in the same way, and of anything else its class."""
+    if isinstance(one, (*_CALLABLES, type)) or depth == 0:
+        return type(one).__name__
+    if plain := _as_plain(one):
+        return plain[0]
+    if isinstance(one, list | tuple | set | frozenset | dict):
+        parts = [*one.items()] if isinstance(one, dict) else [*one]
+        return [_state(part, depth - 1) for part in parts]
+    names = {name for kind in type(one).__mro__ for name in _slots(kind) if hasattr(one, name)}
+    held = {name: getattr(one, name) for name in names} | getattr(one, "__dict__", {})
+    # Python's own names, such as `__orig_class__`, are no part of it
+    own = {str(name): part for name, part in held.items() if not str(name).startswith("__")}
+    told = {name: _state(part, depth - 1) for name, part in own.items()}
+    return told if depth == _DEEPEST else {"": told}
+
+
+def _slots(kind: type) -> list[str]:
+    slots = vars(kind).get("__slots__", ())
+    return [slots] if isinstance(slots, str) else [*slots]
+
+
 def _as_plain(value: object) -> Any:
     """A copy of plain data, alone in a list; an empty one of anything else."""
     try:
@@ -124,10 +151,13 @@ def _items(one: Any) -> list[object] | tuple[object, ...] | None:
 
 
 def _fields(kind: type) -> list[list[object]]:
-    """The fields of a dataclass, and whether a call of the class may set them; variables of the class are none."""
+    """The fields of a dataclass, whether a call of the class may set them, and whether it compares them.
+
+    Variables of the class are none.
+    """
     # a class of the tests' has fields there
     own = [one for one in getattr(kind, "__dataclass_fields__", {}).values() if not isinstance(one, _Lent)]
-    return [[one.name, one.init] for one in own if str(one._field_type) == "_FIELD"]
+    return [[one.name, one.init, one.compare] for one in own if str(one._field_type) == "_FIELD"]
 
 
 def _tell_logs(logged: list[list[object]]) -> None:
@@ -163,6 +193,8 @@ class _Server:
     def __init__(self, line: JailLine, module: types.ModuleType) -> None:
         self._kept: dict[int, object] = {}
         self._numbers: dict[int, int] = {}
+        # what is told of a class: the tests read the first of it alone
+        self._class_told: dict[int, dict[str, object]] = {}
         self._lent: dict[int, Any] = {}
         self._lent_numbers: dict[int, int] = {}
         self._shared = SharedContainers(self._pack, self._unpack, 2, self._own_handle)
@@ -297,6 +329,8 @@ class _Server:
         if do == "threads":
             self._talk.read_on()
             return {"ok": None}
+        if do == "states":
+            return {"ok": pack([_state(self._kept[number]) for number in request["of"]])}
         if do == "seed":
             return {"ok": random.seed(*map(self._unpack, request["args"]))}
         if do == "class":
@@ -374,6 +408,8 @@ class _Server:
             return {"g": self._lent_numbers[id(value)]}
         if isinstance(value, BaseException):
             return {"e": self._raised(value)["raise"]}
+        if type(value) is types.GenericAlias:
+            return {"ga": [self._pack(value.__origin__), self._pack(value.__args__)]}
         if (standard := code_values.pack_standard(value)) is not None:
             return standard
         return self._shared.share(value) if isinstance(value, MUTABLE) else self._object(value)
@@ -398,6 +434,11 @@ class _Server:
     def _class(self, kind: type) -> dict[str, object]:
         if kind in self._lent_classes:
             return {"own": self._lent_classes[kind]}
+        if id(kind) not in self._class_told:
+            self._class_told[id(kind)] = self._described(kind)
+        return self._class_told[id(kind)]
+
+    def _described(self, kind: type) -> dict[str, object]:
         bases = [self._class(base) for base in kind.__bases__ if base.__module__ == self._module.__name__]
         builtin = [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins" or base in PLAIN_KINDS]
         plain = next((base for base in PLAIN_KINDS if issubclass(kind, base)), object)
@@ -570,7 +611,16 @@ class _Lent:
         """What decorators read of a function's code: how many arguments it takes, and their names."""
         parameters = self.__signature__.parameters.values()
         taken = [part.name for part in parameters if part.kind <= part.POSITIONAL_OR_KEYWORD]
-        return types.SimpleNamespace(co_argcount=len(taken), co_varnames=(*taken,))
+        return _LentCode(co_argcount=len(taken), co_varnames=(*taken,), refuse=partial(self.__getattr__, "__code__"))
+
+    @property
+    def __dict__(self) -> Any:  # type: ignore[override]
+        return self.__getattr__("__dict__")
+
+
+class _LentCode(types.SimpleNamespace):
+    def __getattr__(self, name: str) -> Any:
+        return self.refuse()
 
 
 def _method(value: Any) -> Any:

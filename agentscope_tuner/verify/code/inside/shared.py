@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+import operator
 import os
 import stat
 import sys
@@ -18,6 +19,8 @@ import threading
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from agentscope_tuner._jail.inside import HOME
@@ -36,6 +39,32 @@ def _references(held: dict[int, object], number: int) -> int:
 
 
 _ALONE = _references({0: []}, 0)
+# What never changes, and so is told once; other parts of a container are looked at before each message
+_LASTING = {type(None), bool, int, float, complex, str, bytes, range, Decimal, Fraction}
+_Parts = tuple[list[object], list[object]]
+
+
+def _parts(value: Any) -> _Parts | None:
+    """The parts of a built-in container; None of one whose class may have its own way with them."""
+    own = type(value)
+    if own in (list, set, deque):
+        return [*value], []
+    if own in (dict, OrderedDict, Counter, defaultdict):
+        return [*value], [*value.values(), getattr(value, "default_factory", None)]
+    return None
+
+
+def _lasts(part: object) -> bool:
+    """Whether the same object stands for the same data for ever: it cannot be changed, or has a number of its own."""
+    own = type(part)
+    return own in _LASTING or issubclass(own, MUTABLE) or (own is tuple and all(map(_lasts, part)))  # type: ignore[call-overload]
+
+
+def _is_same(before: _Parts | None, value: Any) -> bool:
+    """Whether a container's parts are the very objects that they were; none is asked whether it equals another."""
+    if before is None or (now := _parts(value)) is None:
+        return False
+    return all(len(old) == len(new) and all(map(operator.is_, old, new)) for old, new in zip(before, now, strict=True))
 
 
 class SharedContainers:
@@ -59,6 +88,9 @@ class SharedContainers:
         self._numbers: dict[int, int] = {}
         # what the other side knows of each
         self._known: dict[int, str] = {}
+        # the parts of those whose parts all last, and which of these may name other containers by number
+        self._parts: dict[int, _Parts] = {}
+        self._naming: set[int] = set()
         # by thread: the message that it makes is not sent yet
         self._mentioned: defaultdict[int, set[int]] = defaultdict(set)
 
@@ -82,6 +114,7 @@ class SharedContainers:
         except BaseException:  # whatever cannot travel
             # nothing is sent: those of this message do not exist, and the rest is told by the next
             self._known.update(dict.fromkeys(told, ""))
+            self._parts.clear()
             for number in self._held.keys() - self._known.keys():
                 self._forget(number)
             raise
@@ -95,7 +128,10 @@ class SharedContainers:
         while numbers := [*self._held][seen:]:
             seen += len(numbers)
             for number in numbers:
+                if _is_same(self._parts.get(number), self._held[number]):
+                    continue
                 content = self._content(self._held[number])
+                self._note_parts(number)
                 if (text := json.dumps(content)) != (known := self._known.get(number)):
                     own = None if known else self._handle(self._held[number])
                     self._known[number], told[number] = text, content if own is None else {"own": [own, content]}
@@ -110,6 +146,7 @@ class SharedContainers:
             self._fill(self._held[number], content)
         for number in told:
             self._known[number] = json.dumps(self._content(self._held[number]))
+            self._note_parts(number)
         for number in message.get("dropped", []):
             self._forget(int(number))
         self._mentioned.pop(threading.get_ident(), None)
@@ -121,6 +158,20 @@ class SharedContainers:
     def _forget(self, number: int) -> None:
         del self._numbers[id(self._held.pop(number))]
         self._known.pop(number, None)
+        self._parts.pop(number, None)
+        # it gets another number where it is met again
+        for naming in self._naming:
+            self._parts.pop(naming, None)
+        self._naming.clear()
+
+    def _note_parts(self, number: int) -> None:
+        parts = _parts(self._held[number])
+        if parts is None or not all(_lasts(part) for part in (*parts[0], *parts[1][:-1])):
+            self._parts.pop(number, None)
+            return
+        self._parts[number] = parts
+        if not {*map(type, parts[0]), *map(type, parts[1][:-1])} <= _LASTING:
+            self._naming.add(number)
 
     def _dropped(self) -> list[int]:
         """Forget what nothing else here holds any more, and the oldest of too much."""

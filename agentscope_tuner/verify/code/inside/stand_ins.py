@@ -8,12 +8,15 @@ Such operators are for objects that the test has made itself, by calling a class
 from __future__ import annotations
 
 import builtins
+import datetime
 import dis
+import math
 import operator
 import random
 import sys
 import types
 import unittest
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from decimal import Decimal
@@ -291,6 +294,12 @@ class StandIn:
     _program: Any
     _number: int
     _made: bool
+    # plain data that a test has made it of; and what an answer held before the test made another object, and how many
+    # calls there had been then
+    _given: frozenset[object] = frozenset()
+    _frozen: Any = None
+    # fields that its class, a dataclass, does not compare
+    _passed_over: frozenset[str] = frozenset()
     # the built-in type that the program's class is built on: then it holds that data itself
     _plain: Any = None
     # its items, and how many questions had been asked then
@@ -450,19 +459,30 @@ class StandIn:
         if self is other:
             return True
         if self._is_data(other):
-            return self._plain.__eq__(self, other)
+            is_same = self._plain.__eq__(self, other)
+            if is_same is True or not self._made or isinstance(other, StandIn):
+                return is_same
+            # what it holds may be more than what it shows, as where each key has several values
+            return self._knows(other)
         own: object = self.__class__
         if own is types.SimpleNamespace and type(other) is own:
             return bool(self.__dict__ == vars(other))
         if self._may_meet(other):
-            return self._operate("eq", other) is True and not self._equals_anything()
+            is_own_to_say = self._made == other._made  # type: ignore[attr-defined]
+            # before its class is asked, which may make them the same
+            states = () if is_own_to_say else self._states(other)
+            is_same = self._operate("eq", other) is True and not self._equals_anything()
+            return is_same and (is_own_to_say or self._holds_the_same(*states))
+        if not self._made and not isinstance(other, StandIn):
+            self._program.withhold(f"an object of {type(self).__name__!r}, which the test has not made, equals no data")
         return self._made and self._knows(other)
 
     def __ne__(self, other: object) -> Any:
         if self is other:
             return False
         if self._is_data(other):
-            return self._plain.__ne__(self, other)
+            is_made = self._made and not isinstance(other, StandIn)
+            return not self == other if is_made else self._plain.__ne__(self, other)
         return self._operate("ne", other) is True if self._may_meet(other) else not self == other
 
     def __enter__(self) -> Any:
@@ -488,11 +508,66 @@ class StandIn:
         return items[0]
 
     def _equals_anything(self) -> bool:
+        noted = dict(self._program.withheld)
         try:
             return self._operate("eq", object()) is True
         # it asks for what only its own have
         except Exception:  # noqa: BLE001
             return False
+        finally:
+            self._program.withheld = noted
+
+    def _states(self, other: Any) -> tuple[Any, object, object]:
+        """An object that a test has made, what it holds, and what the program's answer beside it does.
+
+        That is what the answer held before the program was told of the object, so that no class can have it agree.
+        """
+        answer, made = (self, other) if other._made else (other, self)
+        is_frozen = answer._frozen is not None and answer._frozen[0] == self._program.calls
+        held = answer._frozen[1] if is_frozen else answer._operate("state")
+        return made, made._operate("state"), held
+
+    def _holds_the_same(self, made: Any, wanted: object, held: Any) -> bool:
+        """Whether an answer holds what the test has made the object of that it is compared with."""
+        given = made._given
+        parts: dict[str, Any] = wanted if isinstance(wanted, dict) else {}
+        # what a dataclass says that it does not compare
+        passed_over = {name: given_of(part) for name, part in parts.items() if name in type(made)._passed_over}
+        told = {
+            name: own
+            for name, part in parts.items()
+            if isinstance(held, dict) and _alike(held.get(name), part) and (own := given_of(part)) <= given
+        }
+        covered = frozenset().union(*told.values(), *(passed_over.values() if told.keys() - passed_over else ()))
+        if not given:
+            is_same = True
+        elif told and held.keys() == parts.keys() and self._covers(covered, given, _alike(held, wanted)):
+            # what it holds beside may be the same for all: then other data must make another object
+            is_all_given = all(given_of(part) <= given for part in parts.values())
+            is_same = (is_all_given and not made._others()) or made._differs({name: parts[name] for name in told})
+        else:
+            is_same = _alike(held, wanted) and made._differs(parts)
+        if not is_same:
+            self._program.withhold(f"an object of {type(self).__name__!r} holds other data than the test's")
+        return is_same
+
+    @staticmethod
+    def _covers(covered: frozenset[object], given: frozenset[object], is_whole: bool) -> bool:
+        """Whether fields hold all that an object was made of; zeros may be left out where all fields are the same."""
+        return given <= covered or (is_whole and frozenset(filter(None, given)) <= covered)
+
+    def _others(self) -> list[Any]:
+        """Objects of its class that the test has made of other data."""
+        found = [one for one in self._program.made if type(one) is type(self) and one._given != self._given]
+        return found[-_MOST_OTHERS:]
+
+    def _differs(self, parts: dict[str, Any]) -> bool:
+        """Whether an object that is made of other data holds something else in these fields."""
+        for one in self._others() or self._program.made_otherwise(self):
+            state = one._operate("state")
+            if isinstance(state, dict) and any(not _alike(state.get(name), part) for name, part in parts.items()):
+                return True
+        return False
 
     def _knows(self, other: object) -> bool:
         """Whether it is `other` by its own word, which it gives before it is told anything.
@@ -564,6 +639,67 @@ class StandIn:
         if isinstance(answer, StandIn) and type(answer) is type(self) and self._made:
             object.__setattr__(answer, "_made", True)
         return answer
+
+
+_MOST_OTHERS = 5
+
+
+def given_of(value: Any) -> frozenset[object]:
+    """The numbers, texts and so on in data, at any depth: what a test makes an object of, and what an object holds."""
+    # a mock may say that it is one
+    if issubclass(type(value), StandIn):
+        return frozenset(value._given)
+    if isinstance(value, dict):
+        # the names of an object's fields are no data
+        parts = value[""].values() if value.keys() == {""} else [*value, *value.values()]
+        return frozenset().union(*map(given_of, parts))
+    if isinstance(value, list | tuple | set | frozenset | deque):
+        return frozenset().union(*map(given_of, value))
+    if isinstance(value, complex):
+        return given_of((value.real, value.imag))
+    if isinstance(value, bool | datetime.date | datetime.time | datetime.timedelta):
+        return frozenset({repr(value)})
+    if not isinstance(value, str | bytes | int | float | Decimal | Fraction):
+        return frozenset()
+    try:
+        # the same number, however it is written
+        return frozenset({float(value)})
+    except (ValueError, OverflowError):
+        return frozenset({value})
+
+
+def otherwise(data: Any) -> Any:
+    """Other data of the same kind; None where none is known."""
+    if isinstance(data, bool):
+        return not data
+    if isinstance(data, int | float | Decimal | Fraction):
+        return data + 1
+    if isinstance(data, str | bytes):
+        return _more_than(data)
+    if isinstance(data, datetime.date | datetime.timedelta):
+        day = datetime.timedelta(days=1)
+        return data - day if data == type(data).max else data + day
+    if type(data) not in (list, tuple, dict):
+        return None
+    # a part of it is another
+    parts = [[key, part] for key, part in data.items()] if isinstance(data, dict) else [[None, part] for part in data]
+    for place in parts:
+        if (other := otherwise(place[1])) is not None:
+            place[1] = other
+            return dict(parts) if isinstance(data, dict) else type(data)(part for _, part in parts)
+    return None
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two states are the same, up to what arithmetic with floats leaves."""
+    if isinstance(one, float) or isinstance(other, float):
+        numbers = isinstance(one, int | float) and isinstance(other, int | float)
+        return numbers and math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-9)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple | deque) and isinstance(other, list | tuple | deque):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    return bool(one == other)
 
 
 def _more_than(data: Any) -> object:
@@ -738,7 +874,8 @@ def of_data(plain: type, over: set[str], fields: list[str]) -> dict[str, Any]:
         elif is_operator and name in own:
             is_reflected = name[2:-2].removeprefix("r").removeprefix("i") in _BINARY
             asked = own[name] if name in over or not is_reflected else _not_implemented
-            is_read = hasattr(plain, name) and name[2:-2] in _READING
+            # a list has no hash, and a class that is built on it may
+            is_read = getattr(plain, name, None) is not None and name[2:-2] in _READING
             space[name] = _read(asked, getattr(plain, name)) if is_read else asked
         elif name in over and name[0] != "_":
             space[name] = _asked(name)
@@ -761,7 +898,14 @@ def _missing(self: StandIn, key: object) -> Any:
 
 def _read(asked: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
     """An operator that reads data: what a function returned is what it holds, whatever its class makes of it."""
-    return lambda self, *given: (asked if self._made else plain)(self, *given)
+
+    def read(self: Any, *given: object) -> Any:
+        if self._made:
+            return asked(self, *given)
+        self._program.withhold(f"an object of {type(self).__name__!r}, which the test has not made, is what it holds")
+        return plain(self, *given)
+
+    return read
 
 
 def _not_implemented(self: object, other: object) -> Any:

@@ -82,3 +82,44 @@ def test_every_thread_gets_its_own_answers(asking: Conversations) -> None:
 def test_who_is_asked_back_answers_in_the_same_conversation(asking: Conversations) -> None:
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda _: ask(asking, "back"), range(50))) == [5] * 50
+
+
+def test_a_container_that_has_not_changed_is_not_written_out_again() -> None:
+    packed: list[object] = []
+    shared = SharedContainers(lambda one: [packed.append(one), one][1], lambda one: one, 1)
+    numbers = [*range(1000)]
+    shared.share(numbers)
+    assert shared.outgoing() == {"held": {1: numbers}}
+    packed.clear()
+    assert shared.outgoing() == {}
+    assert packed == []
+    numbers[500] = True
+    assert shared.outgoing() == {"held": {1: numbers}}
+    # it equals what it was
+    numbers[500] = 1
+    assert shared.outgoing() == {"held": {1: numbers}}
+
+
+def test_what_can_change_unseen_is_looked_at_each_time() -> None:
+    class Changing:
+        data = 1
+
+    shared = SharedContainers(lambda one: getattr(one, "data", one), lambda one: one, 1)
+    held = [Changing()]
+    shared.share(held)
+    assert shared.outgoing() == {"held": {1: [1]}}
+    held[0].data = 2
+    assert shared.outgoing() == {"held": {1: [2]}}
+
+
+def test_a_container_that_got_another_number_is_named_by_it() -> None:
+    def pack(one: object) -> object:
+        return shared.share(one) if isinstance(one, list) else one
+
+    shared = SharedContainers(pack, lambda one: one, 1)
+    inner = [1]
+    outer = [inner]
+    shared.share(outer)
+    assert shared.outgoing() == {"held": {1: [{"m": 3}], 3: [1]}}
+    shared.incoming({"dropped": [3]})
+    assert shared.outgoing() == {"held": {1: [{"m": 5}], 5: [1]}}
