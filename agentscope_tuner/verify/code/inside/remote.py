@@ -104,7 +104,10 @@ class Program:
         answers: how many of its functions, and of the operators of its objects, have answered.
         is_used: whether it was asked for more than what a name stands for.
         cannot_travel: what the tests do that needs the program in their own interpreter.
+        replays: keeps what it answers, if anything does.
     """
+
+    replays: Any = None
 
     def __init__(self, line: JailLine) -> None:
         self._stand_ins: dict[int, Any] = {}
