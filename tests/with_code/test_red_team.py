@@ -47,12 +47,30 @@ _LOOSE = (
 
 @pytest.mark.parametrize(
     "attack",
-    [one for one in attacks(()) if one.form in _LOOSE],
+    [one for one in attacks(()) if one.form in _LOOSE or one.form.startswith("fifth: ")],
     ids=lambda one: f"{one.form}: {one.cheat.name}",
 )
 def test_no_answer_passes_by_what_its_tests_leave_to_it(attack: Attack) -> None:
     judgement = _judge().judge(*attack.pair())
     assert judgement.reward == 0.0, judgement
+
+
+def test_a_program_that_says_how_many_tests_there_are_gets_no_larger_share() -> None:
+    tests = (
+        "import pytest\nfrom solution import squares, total\n"
+        "@pytest.mark.parametrize('pair', squares(5))\n"
+        "def test_pair(pair):\n  assert pair[0] ** 2 == pair[1]\n"
+        "def test_length():\n  assert len(squares(5)) == 5\n"
+        "def test_total():\n  assert total(5) == 30\n"
+    )
+    task = asked({"framework": "pytest", "module": "solution", "test": tests})
+    liar = "def squares(n): return [(0, 0)] * 400\ndef total(n): return 0\n"
+    honest = (
+        "def squares(n): return [(i, i * i) for i in range(n)]\ndef total(n): return sum(i * i for i in range(n))\n"
+    )
+    judge = code_judge(seconds=4.0, total_seconds=12.0, memory_mb=512, partial="share")
+    assert judge.judge(task, wrote(liar)).reward == pytest.approx(1 / 3)
+    assert judge.judge(task, wrote(honest)).reward == 1.0
 
 
 def test_no_socket_gets_a_name() -> None:

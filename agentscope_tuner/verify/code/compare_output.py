@@ -21,7 +21,7 @@ from typing import Any
 from agentscope_tuner._jail.jail import Ending, Jail, JailWork, RunLimits
 from agentscope_tuner.verify.code.formats import CallTest, CodeTest, StdinTest, TestSet
 
-_REAL = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]{1,4})?\Z")
+_REAL = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9](?=[eE][-+]))(?:[eE][-+]?[0-9]{1,4})?\Z")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?\Z")
 _MOST_DIGITS = 400
 # Items in any order that are only near to what is expected
@@ -244,19 +244,19 @@ _NOT_FINITE = re.compile(rb"nan|inf|e\+?[0-9]{3}|[0-9]{300}", re.IGNORECASE)
 
 # The sixth power of a larger number is no finite float
 _HUGE = 1e50
-_BETWEEN = re.compile(r"[\s,;:()\[\]{}\"'=<>|/*]+")
+_FLOAT = re.compile(r"(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][-+]?\d[\d_]*)?")
 
 
 def _overflows(text: str, *, whole: bool) -> bool:
-    """Whether a text has a number that a calculation with floats may make infinite.
+    """Whether a text has a number, alone or beside a unit, that a calculation with floats may make infinite.
 
     The difference of two such is NaN, and no comparison with that is true, also not that of an error with a bound.
 
     Args:
         whole: whether whole numbers are read as floats, too; else they are exact.
     """
-    found = (one for one in _BETWEEN.split(text) if whole or any(mark in one for mark in ".eE"))
-    return any(abs(number) >= _HUGE for one in found if (number := _number(one)) is not None)
+    found = (one[0].replace("_", "") for one in _FLOAT.finditer(text))
+    return any(float(one) >= _HUGE for one in found if whole or any(mark in one for mark in ".eE"))
 
 
 class CheckerError(Exception):

@@ -7,8 +7,8 @@ also where the test has made the array of an empty list.
 For Python nothing is greater than NaN, also no bound. So a program that answers with it, or with infinity by which a
 test divides, would pass `not abs(answer - 4.0) > 1e-6`. Here to ask which of it and another number is greater ends the
 test; and so it does where the test has made another float or an array of it, since the tests' code is compiled with
-comparisons that look (see `guarded`). An infinite answer would be within an infinite share of itself, two answers to
-one call would each meet one of two bounds, and `zip` would leave out what an answer lacks: those end the test, too.
+comparisons that look (see `guarded`). An answer that is infinite, or becomes so as a test computes with it, would be
+within an infinite share of itself: that ends the test, too. None of it holds where the test names such numbers.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import itertools
 import math
 import operator
 import re
 import sys
+import unittest
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from agentscope_tuner.verify.code.inside import code_values
@@ -105,31 +106,25 @@ for _name in ("lt", "le", "gt", "ge"):
     setattr(NotFinite, f"__{_name}__", _compared(f"__{_name}__"))
 
 
-# What a test is about where it names one, so that the program may answer with it
-_NAN = re.compile(r"nan|na\b|null|isfinite|isinf", re.IGNORECASE)
-_INFINITE = re.compile(r"inf|nan", re.IGNORECASE)
+# What a test is about where it names one, so that the program may answer with it: a word, or a part of a name, and none
+# of "finance", "dominant" or "info"
+_BEFORE, _BEHIND = r"(?<![A-Za-z])(?:is|has|not|no|to|as|any|all|equal|fill|drop|np|pos|neg)?_?", r"s?(?![A-Za-z])"
+_NAN = re.compile(
+    rf"NaN|(?<![A-Z])NAN(?![A-Z])|{_BEFORE}(?:nan|na|NA){_BEHIND}|(?:is|not)null|isfinite|isinf"
+    r"|(?<![A-Za-z])nan(?:max|min|mean|median|sum|std|var|prod|arg|percentile|quantile|to)|[Nn]on_?[Ff]inite"
+)
+_INFINITE = re.compile(
+    rf"{_NAN.pattern}|{_BEFORE}[Ii]nf(?:inity|inite|initely)?{_BEHIND}|(?<![A-Z])[PN]?INF(?:INITY)?(?![A-Z])|Infinity"
+)
+_INFINITIES = (math.inf, -math.inf)
 _Order = Callable[[Any, Any], Any]
 _ORDERING: dict[str, _Order] = {"Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge}
-_TURNED: dict[_Order, _Order] = {
-    operator.lt: operator.gt,
-    operator.le: operator.ge,
-    operator.gt: operator.lt,
-    operator.ge: operator.le,
-}
-_OPPOSITE: dict[_Order, _Order] = {
-    operator.lt: operator.ge,
-    operator.le: operator.gt,
-    operator.gt: operator.le,
-    operator.ge: operator.lt,
-}
-_ASSERTED = {"assertLess": "Lt", "assertLessEqual": "LtE", "assertGreater": "Gt", "assertGreaterEqual": "GtE"}
+_ASSERTED = ("assertLess", "assertLessEqual", "assertGreater", "assertGreaterEqual")
 _ASKED = "_asked_for_size_"
 _SIZED = {list, tuple, str}
-# values and bounds of one call that are looked at
-_MOST_MET = 1000
 
 
-class _Sizes:
+class Sizes:
     """Looks at what a test compares by size.
 
     Args:
@@ -140,21 +135,25 @@ class _Sizes:
     def __init__(self, words: str, is_asked: Callable[[], bool]) -> None:
         self._names_nan, self._names_infinite = bool(_NAN.search(words)), bool(_INFINITE.search(words))
         self._is_asked, self._has_odd = is_asked, False
-        # by call: what it gave, and the bounds that this met
-        self._met: dict[str, tuple[set[float], set[tuple[_Order, float]]]] = {}
-
+        # what the sizes of numbers were compared with, where that is asked for
+        self.seen: set[float] | None = None
         for name in _ORDERING:
             setattr(self, name, self._quick(name))
 
     def _quick(self, name: str) -> Callable[..., Any]:
         """The comparison of that name, which is quick where there is nothing to look for, as in the loops of a test."""
-        how, compare, plain = _ORDERING[name], self._compare, {int, float, str}
+        how, plain = _ORDERING[name], {int, float, str}
+        compare = functools.partial(self._compare, how)
 
-        def quick(first: Any, second: Any, *call: Any) -> Any:
+        def quick(first: Any, second: Any) -> Any:
             # `==` is asked of plain data alone
-            if type(first) in plain and type(second) in plain and first == first and second == second and not call:
+            if type(first) in plain and type(second) in plain and first == first and second == second:
+                if first == second and first in _INFINITIES:
+                    self.look_at(first, second)
+                if self.seen is not None and type(first) is not str:
+                    self.seen.update((first, second))
                 return how(first, second)
-            return compare(name, first, second, *call)
+            return compare(first, second)
 
         return quick
 
@@ -162,6 +161,11 @@ class _Sizes:
         """A number of the program that is not finite."""
         self._has_odd = True
         return NotFinite(number)
+
+    def note(self) -> set[float]:
+        """What numbers are compared with by size from now on."""
+        self.seen = set()
+        return self.seen
 
     def look(self, one: Any) -> Any:
         """A number whose size is asked for."""
@@ -176,79 +180,30 @@ class _Sizes:
                 _refuse_size()
         return one
 
-    def _compare(self, name: str, first: Any, second: Any, call: str = "", is_turned: bool = False) -> Any:
-        """What the comparison gives.
+    def _compare(self, how: _Order, first: Any, second: Any) -> Any:
+        self.look_at(first, second)
+        return how(first, second)
 
-        Args:
-            call: the program's function and the constants that it was given; empty where it is no such call.
-            is_turned: whether that is the second.
-        """
-        how = _ORDERING[name]
+    def look_at(self, first: Any, second: Any) -> None:
+        """Two whose order is asked for. Where no test names infinity, two that are infinite are made of one answer."""
         self.look(first)
         self.look(second)
+        if self._names_infinite or not self._is_asked():
+            return
         if _is_array(first) or _is_array(second):
-            self._look_for_infinite(first, second)
-        found = how(first, second)
-        if call and type(found) is bool:
-            value, bound, how = (second, first, _TURNED[how]) if is_turned else (first, second, how)
-            self._note(call, value, how if found else _OPPOSITE[how], bound)
-        return found
+            import numpy
 
-    def _look_for_infinite(self, *both: Any) -> None:
-        if self._names_infinite or not self._has_odd or not self._is_asked():
-            return
-        import numpy
-
-        with numpy.errstate(all="ignore"):
-            first, second = (numpy.asarray(one) for one in both)
-            if first.dtype.kind == second.dtype.kind == "f" and (numpy.isinf(first) & (first == second)).any():
-                raise NotComparableError("the program's answer is infinite, and is compared with what is made of it")
-
-    def note(self, value: Any, name: str, bound: Any, call: str) -> Any:
-        """The value of a call, of which unittest asks how it compares with a bound."""
-        self._note(call, value, _ORDERING[name], bound)
-        return value
-
-    def _note(self, call: str, value: Any, how: _Order, bound: Any) -> None:
-        """Raise where bounds that one value can meet are met by several, and by none of them alone."""
-        values, bounds = self._met.setdefault(call, (set(), set()))
-        is_known = type(value) not in (int, float) or (value in values and (how, bound) in bounds)
-        if is_known or len(values) + len(bounds) > _MOST_MET:
-            return
-        values.add(value)
-        bounds.add((how, bound))
-
-        def meets(one: Any) -> bool:
-            return all(how(one, bound) for how, bound in bounds)
-
-        between = sorted({bound for _, bound in bounds})
-        possible = [*between, *((one + other) / 2 for one, other in itertools.pairwise(between))]
-        if not any(map(meets, values)) and any(map(meets, possible)):
-            raise NotComparableError("the program's answers to one call contradict each other")
-
-    def zip(self, function: Any, wanted: tuple[int, ...], told: tuple[int, ...], *given: Any) -> Any:
-        """`zip` in a test, which ends where an answer has fewer items than what it is compared with.
-
-        Args:
-            wanted, told: which of the arguments are constants of the test's, and which are made of answers.
-        """
-        if function is not builtins.zip:
-            return function(*given)
-        return self._paired([*map(iter, given)], given, wanted, told)
-
-    def _paired(self, items: list[Any], given: Any, wanted: tuple[int, ...], told: tuple[int, ...]) -> Any:
-        for count in itertools.count():
-            row: list[Any] = []
-            for at, one in enumerate(items):
-                # not by another call of `iter`, at which an object that is its own iterator may begin again
-                if (item := next(one, _ENDED)) is not _ENDED:
-                    row.append(item)
-                    continue
-                longer = [other for other, more in enumerate(given) if type(more) in _SIZED and len(more) > count]
-                if at in told and self._is_asked() and any(count == 0 or other in wanted for other in longer):
-                    raise NotComparableError("the program's answer has fewer items than it is compared with")
-                return
-            yield tuple(row)
+            with numpy.errstate(all="ignore"):
+                both = [numpy.asarray(one) for one in (first, second)]
+                is_odd = both[0].dtype.kind == both[1].dtype.kind == "f"
+                is_odd = is_odd and bool((numpy.isinf(both[0]) & (both[0] == both[1])).any())
+        else:
+            # answers alone may be: a distance, say
+            kinds = {type(first), type(second)}
+            is_odd = kinds <= {float, Decimal, NotFinite} and kinds != {NotFinite}
+            is_odd = is_odd and first == second and first in _INFINITIES
+        if is_odd:
+            raise NotComparableError("the program's answer is infinite, and is compared with what is made of it")
 
     def call(self, function: Any) -> Any:
         """A built-in function that a test calls, with a look at what it is given."""
@@ -262,9 +217,6 @@ class _Sizes:
         return function(map(self.look, given[0]) if len(given) == 1 else [*map(self.look, given)], **named)
 
 
-_ENDED = object()
-
-
 def _is_array(one: Any) -> bool:
     """Whether it is an array of floats, or one of numpy's."""
     if (numpy := sys.modules.get("numpy")) is None:
@@ -272,18 +224,32 @@ def _is_array(one: Any) -> bool:
     return isinstance(one, numpy.ndarray | numpy.floating) and one.dtype.kind == "f"
 
 
-def guard_numbers(words: str, is_asked: Callable[[], bool]) -> None:
+def guard_numbers(words: str, is_asked: Callable[[], bool]) -> Sizes:
     """Have the program's numbers that are not finite end a test that asks which of them and another is greater.
 
     Args:
         words: the test and its set-up.
         is_asked: whether the program has answered.
     """
-    sizes = _Sizes(words, is_asked)
+    sizes = Sizes(words, is_asked)
     code_values.make_not_finite = sizes.received
     own = math.fabs
     math.fabs = functools.wraps(own)(lambda number: (abs if type(number) is NotFinite else own)(number))
+    for name in _ASSERTED:
+        setattr(unittest.TestCase, name, _asserting(getattr(unittest.TestCase, name), sizes.look_at))
     setattr(builtins, _ASKED, sizes)
+    return sizes
+
+
+def _asserting(plain: Callable[..., None], look_at: Callable[[Any, Any], None]) -> Callable[..., None]:
+    """An assertion of unittest's about sizes, with a look at what it compares."""
+
+    @functools.wraps(plain)
+    def compare(case: unittest.TestCase, first: Any, second: Any, *more: Any, **named: Any) -> None:
+        look_at(first, second)
+        plain(case, first, second, *more, **named)
+
+    return compare
 
 
 def guarded(tree: ast.Module) -> ast.Module:
@@ -291,32 +257,17 @@ def guarded(tree: ast.Module) -> ast.Module:
     if not hasattr(builtins, _ASKED):
         return tree
     nodes = [*ast.walk(tree)]
-    asserts = [node.test for node in nodes if isinstance(node, ast.Assert)]
-    said = [
-        (node.func.attr, node) for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    ]
-    asserts += [part for name, node in said if name in ("assertTrue", "assertFalse") for part in node.args]
-    calls = {id(part): found for node in asserts for part in ast.walk(node) if (found := _call_in(part))}
-    # as the statements that these are
-    for name, call in said:
-        if name in _ASSERTED and len(call.args) >= 2:
-            _note_bound(call, _ASSERTED[name])
-    zips = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "zip"]
-    if zips:
-        constants, answers = _constants(nodes), _answers(nodes)
-        for call in zips:
-            _pair(call, constants, answers)
     # inner ones first
     for node in reversed(nodes):
         for name, value in ast.iter_fields(node):
             if isinstance(value, list):
-                value[:] = [_looking(part, calls) for part in value]
+                value[:] = map(_looking, value)
             elif isinstance(value, ast.AST):
-                setattr(node, name, _looking(value, calls))
+                setattr(node, name, _looking(value))
     return ast.fix_missing_locations(tree)
 
 
-def _looking(node: Any, calls: dict[int, list[ast.expr]]) -> Any:
+def _looking(node: Any) -> Any:
     """The node, or what does the same with a look at sizes."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("float", "max", "min"):
         node.func = _asked("call", node.func)
@@ -327,98 +278,12 @@ def _looking(node: Any, calls: dict[int, list[ast.expr]]) -> Any:
         node.comparators = [_asked("look", part) for part in node.comparators]
         return node
     how = type(node.ops[0]).__name__
-    return ast.copy_location(_asked(how, node.left, *node.comparators, *calls.get(id(node), [])), node)
-
-
-def _pair(node: ast.Call, constants: set[str], answers: set[str]) -> None:
-    """Have a call of `zip` look at what is left of its arguments; not one that pairs neighbours of one list."""
-    rests = {ast.unparse(part.value if isinstance(part, ast.Subscript) else part) for part in node.args}
-    if node.keywords or len(rests) < 2 or any(isinstance(part, ast.Starred) for part in node.args):
-        return
-    named = [{one.id for one in ast.walk(part) if isinstance(one, ast.Name)} for part in node.args]
-    wanted, told = (
-        ast.Tuple([ast.Constant(at) for at, names in enumerate(named) if is_one(names)], ast.Load())
-        for is_one in (constants.issuperset, answers.intersection)
-    )
-    node.func, node.args = _asked("zip", node.func).func, [node.func, wanted, told, *node.args]
-
-
-_PACKAGES = {"numpy", "pandas", "pytest", "scipy", "sklearn", "torch"}
-
-
-def _answers(nodes: list[ast.AST]) -> set[str]:
-    """The names of what the program may have defined, and of variables that the tests have set by calling it."""
-    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-    homes = {
-        alias.asname or alias.name: (getattr(node, "module", None) or alias.name).partition(".")[0]
-        for node in imports
-        for alias in node.names
-    }
-    own = {name for name, home in homes.items() if home in sys.stdlib_module_names | _PACKAGES}
-    own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
-    called = [node.func for node in nodes if isinstance(node, ast.Call)]
-    roots = {name.id for part in called for name in ast.walk(part) if isinstance(name, ast.Name)}
-    found = {name for name in roots - own if not hasattr(builtins, name)}
-    for _ in range(2):
-        for node in nodes:
-            if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                if found & {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)}:
-                    found |= {one.id for part in targets for one in ast.walk(part) if isinstance(one, ast.Name)}
-    return found
-
-
-def _constants(nodes: list[ast.AST]) -> set[str]:
-    """The names that stand for constants alone, wherever the tests set them."""
-    found = {part: node.value for node in nodes if isinstance(node, ast.Assign) for part in node.targets}
-    known = {part.id for part, value in found.items() if isinstance(part, ast.Name) and _is_constant(value)}
-    set_here = [one for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
-    others = {one.id for one in set_here if one not in found or not _is_constant(found[one])}
-    return known - others - {node.arg for node in nodes if isinstance(node, ast.arg)}
-
-
-def _is_constant(node: ast.expr) -> bool:
-    try:
-        ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        return False
-    return True
-
-
-def _note_bound(node: ast.Call, how: str) -> None:
-    """Have unittest's comparison of a call of the program with a number noted."""
-    compare = ast.Compare(node.args[0], [getattr(ast, how)()], [node.args[1]])
-    if found := _call_in(compare):
-        call, is_second = found
-        at = int(is_second.value)  # type: ignore[attr-defined]
-        how = how if not at else {"L": "G", "G": "L"}[how[0]] + how[1:]
-        node.args[at] = _asked("note", node.args[at], ast.Constant(how), node.args[1 - at], call)
+    return ast.copy_location(_asked(how, node.left, *node.comparators), node)
 
 
 def _asked(name: str, *given: ast.expr) -> ast.Call:
     function = ast.Attribute(ast.Name(_ASKED, ast.Load()), name, ast.Load())
     return ast.copy_location(ast.Call(function, [*given], []), given[0])
-
-
-def _call_in(node: ast.AST) -> list[ast.expr]:
-    """Of a comparison with a number: a call of the program with constants alone, and whether it stands second."""
-    if not isinstance(node, ast.Compare) or len(node.ops) > 1 or type(node.ops[0]).__name__ not in _ORDERING:
-        return []
-    for at, (side, other) in enumerate(((node.left, node.comparators[0]), (node.comparators[0], node.left))):
-        number = other.operand if isinstance(other, ast.UnaryOp) else other
-        if isinstance(number, ast.Constant) and type(number.value) in (int, float) and _is_call_of_constants(side):
-            return [ast.Constant(ast.unparse(side)), ast.Constant(bool(at))]
-    return []
-
-
-def _is_call_of_constants(node: ast.expr) -> bool:
-    """Whether the same call of a function of the program should give the same: it depends on no variable."""
-    inner = [*ast.walk(node)]
-    calls = [part for part in inner if isinstance(part, ast.Call)]
-    called = {id(part.func) for part in calls}
-    names = [part for part in inner if isinstance(part, ast.Name)]
-    is_given = any(part.args and not hasattr(builtins, ast.unparse(part.func)) for part in calls)
-    return is_given and isinstance(node, ast.Call) and all(id(part) in called for part in names)
 
 
 def guard() -> None:
@@ -484,6 +349,8 @@ def is_nothing(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(map(is_nothing, value))
     # asked of its class: an object of the program may say anything
+    if issubclass(type(value), NotFinite):
+        return False
     if hasattr(type(value), "__array_ufunc__"):
         return bool(value.size == 0)
     if isinstance(value, str | bytes | dict | set | frozenset) or not hasattr(type(value), "__len__"):

@@ -120,7 +120,10 @@ class Program:
         cannot_travel: what the tests do that needs the program in their own interpreter.
         withheld: what the program or the tests asked for, and did not get from the other side.
         made: the objects that the tests have made of its classes.
+        replays: keeps what it answers, if anything does.
     """
+
+    replays: Any = None
 
     def __init__(self, line: JailLine) -> None:
         self._stand_ins: dict[int, Any] = {}

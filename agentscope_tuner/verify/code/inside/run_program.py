@@ -69,6 +69,9 @@ def checker(payload: bytes) -> int:
     if asked["finite"]:
         for kind in (float, complex):
             module.__dict__["__builtins__"][kind.__name__] = _finite(kind, asked["program"])
+        if "decimal" in asked["program"]:
+            decimal = importlib.import_module("decimal")
+            setattr(decimal, "Decimal", _finite(decimal.Decimal, asked["program"]))  # noqa: B010 - mypy
         # by which every decoder reads NaN
         json.decoder._CONSTANTS.clear()  # type: ignore[attr-defined]
     sys.argv += asked["arguments"]
@@ -97,7 +100,7 @@ def _refuse_to_run(event: str, given: tuple[Any, ...]) -> None:
 
 
 def _finite(plain: Any, source: str) -> type:
-    """A `float` or `complex` that reads no text as what is not finite, other than text of the checker's own.
+    """A `float`, `complex` or `Decimal` that reads no text as what is not finite, other than text of the checker's own.
 
     Any comparison with NaN is false, also that of an error with a bound.
     """
@@ -119,11 +122,19 @@ def _finite(plain: Any, source: str) -> type:
         def __new__(cls, *given: Any) -> Any:
             number = plain(*given)
             text = given[0] if given else None
-            if isinstance(text, str | bytes) and number - number != 0:
+            is_odd = number - number != 0 if plain in (float, complex) else not number.is_finite()
+            if isinstance(text, str | bytes) and is_odd:
                 # the checker's own text is the one object that the interpreter keeps of a literal
                 is_copy = isinstance(text, str) and text.isidentifier() and sys.intern(text) is not text
                 if is_copy or repr(text) not in source.replace('"', "'"):
                     raise ValueError("no finite number")
+            return number
+
+        @classmethod
+        def fromhex(cls, text: str) -> Any:
+            number = plain.fromhex(text)
+            if number - number != 0:
+                raise ValueError("no finite number")
             return number
 
     return Finite

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import importlib
 import os
+import sys
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.machinery import SourceFileLoader as _Loader
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from _pytest.config import default_plugins
 from _pytest.fixtures import FixtureLookupError
 
 from agentscope_tuner.verify.code.inside.empty_arrays import guarded
+from agentscope_tuner.verify.code.inside.replays import Replays
 from agentscope_tuner.verify.code.inside.stand_ins import PYTEST_FILE, SKIPPED
 
 _MOST_WORDS = 300
@@ -28,17 +31,23 @@ for _name in default_plugins:
         importlib.import_module(f"_pytest.{_name}")
 
 
-def outcomes(source: str, answers: Callable[[], int]) -> Listener:
+def outcomes(
+    source: str, answers: Callable[[], int], asked: Sequence[str] = (), replays: Replays | None = None
+) -> Listener:
     """What pytest says of the tests in `source`.
 
     Args:
         answers: how many the program has given so far.
+        asked: what a mute program was asked.
+        replays: keeps what it answers in a test.
     """
     # where nothing of the program's is, which may share the working folder
     home = os.environ["HOME"]
     with open(place := os.path.join(home, PYTEST_FILE), "w", encoding="utf-8") as file:
         file.write(source)
-    listener = Listener(answers)
+    listener = Listener(answers, asked, replays)
+    # with none of its variables left of a run before
+    sys.modules.pop(PYTEST_FILE.removesuffix(".py"), None)
     _Loader.source_to_code = _compiled  # type: ignore[method-assign, assignment]
     # astuner's own plugin is no part of a jail, and cannot be imported there
     flags = ["-q", "-p", "no:cacheprovider", "-p", "no:astuner", "--assert=plain", "--tb=line", "-c", os.devnull]
@@ -57,10 +66,19 @@ def _compiled(loader: Any, data: Any, path: Any, **named: Any) -> Any:
 
 
 class Listener:
-    """A plugin of pytest that keeps the outcomes."""
+    """A plugin of pytest that keeps the outcomes.
 
-    def __init__(self, answers: Callable[[], int]) -> None:
-        self._answers, self._answered = answers, 0
+    Attributes:
+        skipped: the tests that were skipped, or said to fail, before anything was asked there.
+        is_sized: whether the program had answered before all tests were known.
+    """
+
+    def __init__(self, answers: Callable[[], int], asked: Sequence[str], replays: Replays | None) -> None:
+        self._replays = replays
+        self._answers, self._answered, self._given = answers, 0, answers()
+        self._asked, self._begun = asked, len(asked)
+        self.skipped: set[str] = set()
+        self.is_sized = False
         self.outcomes: dict[str, str | None] = {}
         self.broken = ""
         self.to_run = 0
@@ -75,17 +93,32 @@ class Listener:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.to_run = len(session.items)
+        self.is_sized = self._answers() > self._given
 
     def pytest_runtest_logstart(self) -> None:
         self._answered = self._answers()
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self) -> None:
+        if self._replays:
+            self._replays.begin()
+
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
         is_skipped = call.excinfo is not None and issubclass(call.excinfo.type, _SKIPPING)
+        name = item.nodeid.partition("::")[2]
+        if self._replays is None and not is_skipped and item.get_closest_marker("xfail"):
+            # a mute program has no say in the mark, whatever the test then raises
+            self.skipped.add(name)
+        if self._replays and call.when == "call":
+            # what the item holds is gone when it has ended
+            given = {one: item.funcargs[one] for one in getattr(item, "_fixtureinfo").argnames}  # noqa: B009 - mypy
+            self._replays.end(name, None if call.excinfo else functools.partial(item.obj, **given))
         if is_skipped and self._answers() > self._answered:
-            self.outcomes[item.nodeid.partition("::")[2]] = SKIPPED
+            self.outcomes[name] = SKIPPED
 
     def pytest_runtest_logfinish(self) -> None:
         self.to_run -= 1
+        self._begun = len(self._asked)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         name = report.nodeid.partition("::")[2]
@@ -93,6 +126,8 @@ class Listener:
             self.outcomes[name] = str(report.longrepr).strip().rpartition("\n")[2][:_MOST_WORDS] or "failed"
         elif report.when == "call" and report.passed:
             self.outcomes.setdefault(name, None)
+        if report.skipped and len(self._asked) == self._begun:
+            self.skipped.add(name)
 
     def pytest_exception_interact(self, node: Any, call: Any) -> None:
         self.error = self.errors[node.nodeid.partition("::")[2]] = call.excinfo.value

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import functools
 import importlib
 import importlib.abc
@@ -20,7 +21,7 @@ import sys
 import traceback
 import types
 import unittest
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,6 +29,7 @@ from agentscope_tuner._jail.inside import LINE, begin, leave
 from agentscope_tuner.verify.code.inside import empty_arrays, run_program
 from agentscope_tuner.verify.code.inside.code_values import JailLine
 from agentscope_tuner.verify.code.inside.remote import PATCHABLE, Program
+from agentscope_tuner.verify.code.inside.replays import Replays
 from agentscope_tuner.verify.code.inside.stand_ins import (
     PYTEST_FILE,
     SKIPPED,
@@ -67,6 +69,7 @@ def run(payload: bytes) -> int:
             program.provide(files=needs.files, logs=needs.logs)
         outcomes = _RUNNERS[asked["kind"]](asked, program)
         _refuse_unnamed(asked, tree, outcomes)
+        outcomes = _replayed(program, outcomes)
         if not program.is_used and any(why and _NO_FILE.search(why) for _, why in outcomes):
             raise BrokenTestsError("a file that they read is not there")
         report = {"tests": _report(asked["kind"], program, tree, outcomes)}
@@ -91,9 +94,17 @@ def _guarded(asked: dict[str, Any]) -> Program:
 
     texts = run_program.ProgramTexts(f"{asked['setup']}\n{asked['source']}", refuse, refuse_here)
     program = Program(JailLine(LINE, texts.keep))
-    empty_arrays.guard_numbers(f"{asked['setup']}\n{asked['source']}", lambda: program.has_answered)
+    sizes = empty_arrays.guard_numbers(f"{asked['setup']}\n{asked['source']}", lambda: program.has_answered)
     texts.guard()
+    program.replays = Replays(program, f"{asked['setup']}\n{asked['source']}", sizes.note)
     return program
+
+
+def _replayed(program: Program, outcomes: list[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
+    """The outcomes, where a test that passes by what it leaves out does not."""
+    refused = program.replays.refused() if program.replays and any(why is None for _, why in outcomes) else {}
+    refused |= {name.partition("[")[0]: why for name, why in refused.items()}
+    return [(name, why or refused.get(name)) for name, why in outcomes]
 
 
 def _report(kind: str, program: Program, tree: ast.Module, outcomes: list[tuple[str, str | None]]) -> list[list[Any]]:
@@ -176,7 +187,7 @@ class _OwnProgram(Program):
         self._names = asked["modules"] or ["main"]
         # whatever goes wrong beside it may be its doing
         self.has_answered = self.is_used = True
-        self.answers, self.cannot_travel = 0, ""
+        self.answers, self.cannot_travel, self.replays = 0, "", None
         self.withheld = {}
 
     def wait_until_loaded(self) -> None:
@@ -330,6 +341,7 @@ def _given(source: str, program: Program, modules: Sequence[str] = ()) -> dict[s
             del standard[name]
     if len(standard) == len(named):
         standard = {name: home for name, home in standard.items() if len(home) == 1}
+    _refuse_judged(tree, set(named) - standard.keys())
     if stars:
         # a program may define and test functions of those names
         kept = starred.keys() | _COMPARING
@@ -338,6 +350,28 @@ def _given(source: str, program: Program, modules: Sequence[str] = ()) -> dict[s
         name: partial(_imported_name, *standard[name]) if name in standard else partial(program.get, name)
         for name in named
     }
+
+
+_COMPARATOR = re.compile(r"^assert_|(?:^|_)(?:is|all|are)?_?(?:close|approx|almost|near|nearly|same|equals?)(?:_|$)")
+
+
+def _refuse_judged(tree: ast.Module, own: set[str]) -> None:
+    """Raise where the program would say itself whether its answer is right: by a function that compares this.
+
+    Args:
+        own: what the tests would ask the program for.
+    """
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in own):
+            continue
+        called = [
+            {one.func.id for one in ast.walk(part) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)}
+            for part in node.args
+        ]
+        # two trees that the program builds may be compared by it
+        is_judge = len(called) > 1 and any(names & own for names in called) and not all(names & own for names in called)
+        if is_judge and _COMPARATOR.search(node.func.id):
+            raise BrokenTestsError(f"they define no {node.func.id!r}, which compares the program's answer")
 
 
 def _stars(tree: ast.Module) -> set[str]:
@@ -419,8 +453,20 @@ def _imported_name(home: str, name: str = "") -> Any:
 
 def _asserts(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
     source = asked["source"]
-    raised = _raised(_compiled(source), _world(asked["setup"], source, program))
-    return [(f"test {asked['number']}", None if raised is None else _words(raised))]
+    code, names = _compiled(source), _world(asked["setup"], source, program)
+    return [(name := f"test {asked['number']}", _repeatable(program, name, code, names))]
+
+
+def _repeatable(program: Program, name: str, code: types.CodeType, names: dict[str, Any]) -> str | None:
+    """The outcome of code, which may be run again with the variables that it began with."""
+    begun = {**names}
+    if program.replays:
+        program.replays.begin()
+    why = _outcome(code, names)
+    if program.replays:
+        # a space of its own for each
+        program.replays.end(name, None if why else lambda: exec(code, {**begun}))  # noqa: S102 - the tests
+    return why
 
 
 def _check(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
@@ -435,7 +481,7 @@ def _check(asked: dict[str, Any], program: Program) -> list[tuple[str, str | Non
     names |= {name: get() for name, get in given.items() if get.func is _imported_name}
     candidate = program.method(asked["entry"])
     names["_candidate"] = names[asked["entry"]] = candidate
-    return [("check", _outcome(_compiled("check(_candidate)"), names))]
+    return [("check", _repeatable(program, "check", _compiled("check(_candidate)"), names))]
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -496,17 +542,22 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
         if imported.isdisjoint(modules) and named and "__future__" not in imported:
             source = f"from {modules[0]} import {', '.join(named)}\n{source}"
         return _with_pytest(source, program, {name: given[name]() for name in given.keys() - set(named)})
-    module = types.ModuleType("tests")
-    sys.modules["tests"] = module
     is_free = imported.isdisjoint(modules)
-    module.__dict__.update({name: get() for name, get in given.items() if is_free or name not in named})
-    try:
+    known = {name: get() for name, get in given.items() if is_free or name not in named}
+
+    def make() -> types.ModuleType:
+        sys.modules["tests"] = module = types.ModuleType("tests")
+        module.__dict__.update(known)
         exec(code, module.__dict__)  # noqa: S102 - the data set's tests
+        return module
+
+    try:
+        module = make()
     except BaseException as exc:  # noqa: BLE001 - whose fault it is, the caller decides
         if program.has_answered:
             return [("the tests' imports", _words(exc))]
         raise BrokenTestsError(f"the tests cannot be imported: {_words(exc)}") from None
-    return _with_unittest(module, program)
+    return _with_unittest(module, program, make)
 
 
 # What has to do with files, which tests and a program share where nothing of the tests runs what a file holds
@@ -664,11 +715,49 @@ def _modules_of(node: ast.Import | ast.ImportFrom) -> list[str]:
     return [alias.name for alias in node.names]
 
 
+class _UnaskedError(BaseException):
+    """The tests ask the program where it is to have no say."""
+
+
+@contextlib.contextmanager
+def _mute(program: Program) -> Iterator[list[str]]:
+    """Have the program say no more than what a name stands for; what else it is asked is in the list."""
+    asked: list[str] = []
+    ask = program.ask
+
+    def refuse(request: dict[str, Any], *given: Any, **named: Any) -> Any:
+        if request["do"] in ("module", "method", "names", "attr"):
+            return ask(request, *given, **named)
+        asked.append(request["do"])
+        raise _UnaskedError
+
+    vars(program)["ask"] = refuse
+    try:
+        yield asked
+    finally:
+        vars(program)["ask"] = ask
+
+
+_NOTHING: tuple[str, ...] = ()
+
+
 class _Outcomes(unittest.TestResult):
-    def __init__(self, program: Program) -> None:
+    """What comes of the tests.
+
+    Args:
+        asked: what a mute program was asked.
+
+    Attributes:
+        skipped: the tests of which all or a part was skipped before anything was asked there.
+    """
+
+    def __init__(self, program: Program, asked: Sequence[str] = _NOTHING) -> None:
         super().__init__()
         self._program, self._answers = program, 0
+        self._asked, self._begun = asked, len(asked)
+        self._replays = program.replays if asked is _NOTHING else None
         self.outcomes: list[tuple[str, str | None]] = []
+        self.skipped: set[str] = set()  # type: ignore[assignment]
         self._why: dict[str, str] = {}
 
     def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:  # noqa: N802 - unittest calls it
@@ -689,12 +778,16 @@ class _Outcomes(unittest.TestResult):
     def startTest(self, test: Any) -> None:  # noqa: N802 - unittest calls it
         super().startTest(test)
         self._answers = self._program.answers
+        if self._replays:
+            self._replays.begin()
 
     def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802 - unittest calls it
-        if self._program.answers > self._answers:
-            # of a part of a test, too
-            self._note(getattr(test, "test_case", test), SKIPPED)
-        else:
+        whole = getattr(test, "test_case", test)
+        if len(self._asked) == self._begun:
+            self.skipped.add(whole.id())
+        if self._program.answers > self._answers and whole is not test:
+            self._note(whole, SKIPPED)
+        elif whole is test:
             self._why[test.id()] = "skipped"
 
     def addUnexpectedSuccess(self, test: Any) -> None:  # noqa: N802 - unittest calls it
@@ -702,12 +795,48 @@ class _Outcomes(unittest.TestResult):
 
     def stopTest(self, test: Any) -> None:  # noqa: N802 - unittest calls it
         super().stopTest(test)
-        if (why := self._why.get(test.id())) != "skipped":
-            self.outcomes.append((test.id().removeprefix("tests."), why))
+        self._begun = len(self._asked)
+        why, name = self._why.get(test.id()), test.id().removeprefix("tests.")
+        if why != "skipped":
+            self.outcomes.append((name, why))
+        if self._replays:
+            self._replays.end(name, None if why else partial(_run_again, test))
+
+    def refuse(self, skipped: set[str]) -> None:
+        """Have those tests count as failed that were skipped by the program's doing."""
+        names = {name.removeprefix("tests.") for name in skipped}
+        self.outcomes = [one for one in self.outcomes if one[0] not in names]
+        self.outcomes += [(name, SKIPPED) for name in sorted(names)]
 
 
-def _with_unittest(module: types.ModuleType, program: Program) -> list[tuple[str, str | None]]:
-    """The outcomes of its TestCases, and of the functions and classes that pytest would find."""
+def _run_again(test: unittest.TestCase) -> None:
+    """Run a test case; raises where it does not pass."""
+    test.run(result := unittest.TestResult())
+    if not result.wasSuccessful() or result.skipped:
+        raise AssertionError
+
+
+def _with_unittest(
+    module: types.ModuleType, program: Program, make: Callable[[], types.ModuleType]
+) -> list[tuple[str, str | None]]:
+    """The outcomes of its TestCases, and of the functions and classes that pytest would find.
+
+    Args:
+        make: makes the module anew, to see which tests are skipped whatever the program says.
+    """
+    tally = _Outcomes(program)
+    _suite(module).run(tally)
+    if tally.skipped and program.answers:
+        with _mute(program) as asked:
+            alone = _Outcomes(program, asked)
+            # where they ask at once, each skip may be the program's doing
+            with contextlib.suppress(BaseException):
+                _suite(make()).run(alone)
+        tally.refuse(tally.skipped - alone.skipped)
+    return tally.outcomes
+
+
+def _suite(module: types.ModuleType) -> unittest.TestSuite:
     suite = unittest.defaultTestLoader.loadTestsFromModule(module)
     for name, one in list(vars(module).items()):
         if name.startswith("test") and isinstance(one, types.FunctionType):
@@ -716,9 +845,7 @@ def _with_unittest(module: types.ModuleType, program: Program) -> list[tuple[str
             suite.addTest(_PlainTest(one))
         elif name.startswith("Test") and type(one) is type and not issubclass(one, unittest.TestCase):
             suite.addTest(unittest.defaultTestLoader.loadTestsFromTestCase(type(name, (one, unittest.TestCase), {})))
-    tally = _Outcomes(program)
-    suite.run(tally)
-    return tally.outcomes
+    return suite
 
 
 class _PlainTest(unittest.FunctionTestCase):
@@ -733,14 +860,22 @@ def _with_pytest(source: str, program: Program, given: dict[str, Any]) -> list[t
         raise BrokenTestsError("the tests need pytest, which is not installed: it is in the extra `code`") from None
     # pytest itself imports the file
     vars(builtins).update(given)
-    listener = run_pytest.outcomes(source, lambda: program.answers)
+    listener = run_pytest.outcomes(source, lambda: program.answers, replays=program.replays)
+    if listener.skipped and program.answers:
+        with _mute(program) as asked:
+            alone = run_pytest.outcomes(source, lambda: program.answers, asked)
+        listener.outcomes |= dict.fromkeys(listener.skipped - alone.skipped, SKIPPED)
     if listener.broken and (listener.is_known or not program.has_answered):
         raise BrokenTestsError(f"the tests cannot be imported: {listener.broken}")
     if listener.broken:
         why = _words(listener.error) if listener.error else "pytest ended before the tests did"
         return [("the tests' imports", why)]
-    errors = listener.errors
-    return [(name, _words(errors[name]) if why and name in errors else why) for name, why in listener.outcomes.items()]
+    errors, found = listener.errors, dict[str, str | None]()
+    for name, failed in listener.outcomes.items():
+        # a program that says which values a test is run with may say a thousand
+        own = name.partition("[")[0] if listener.is_sized else name
+        found[own] = found.get(own) or (_words(errors[name]) if failed and name in errors else failed)
+    return [*found.items()]
 
 
 _RUNNERS = {"assert": _asserts, "check": _check, "file": _file}
