@@ -483,6 +483,8 @@ def is_nothing(value: Any) -> bool:
     """Whether it is an array, or lists within lists, without a number."""
     if isinstance(value, list | tuple):
         return all(map(is_nothing, value))
+    if isinstance(value, float):
+        return False
     # asked of its class: an object of the program may say anything
     if hasattr(type(value), "__array_ufunc__"):
         return bool(value.size == 0)

@@ -30,6 +30,7 @@ from agentscope_tuner.verify.code.inside.code_values import PLAIN_KINDS, JailLin
 from agentscope_tuner.verify.code.inside.event_loops import CANCELLED, TestLoops
 from agentscope_tuner.verify.code.inside.shared import ROOT, Conversations, FilesError, SharedContainers, SharedFiles
 from agentscope_tuner.verify.code.inside.stand_ins import (
+    VIEWS,
     CannotTravelError,
     Difference,
     LikeBuiltIn,
@@ -40,6 +41,7 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     StandInFunction,
     StandInIterator,
     StandInMethod,
+    StandInView,
     as_of_data,
     built_in,
     is_raised,
@@ -483,9 +485,11 @@ class Program:
                 return found
         if told["id"] not in self._classes:
             bases = [self._class(base) for base in told["bases"]]
-            error = next((base for base in map(self._builtin, told["builtin"]) if issubclass(base, Exception)), None)
-            if error is not None and not any(issubclass(base, BaseException) for base in bases):
-                bases.append(error)
+            # of the built-in ones it may be several that have nothing to do with one another
+            for base in map(self._builtin, told["builtin"]):
+                plain = getattr(base, "_stands_for", base)
+                if issubclass(base, Exception) and not any(issubclass(one, plain) for one in bases):
+                    bases.append(base)
             is_error = any(issubclass(base, BaseException) for base in bases)
             space = {"_program": self, "_number": told["id"], "__module__": home, "__doc__": told.get("doc")}
             if is_error:
@@ -546,8 +550,7 @@ class Program:
                 if told.get("async") is True:
                     one.__code__ = _coroutine.__code__
             else:
-                is_own = isinstance(kind, StandInClass)
-                kind = kind if is_own else StandInIterator if told["class"].get("next") else StandIn
+                kind = _standing_for(kind, told["class"])
                 one = new(kind, self.unpack(told["data"]) if "data" in told else None)
                 for name, value in (("_program", self), ("_number", number), ("_made", False)):
                     object.__setattr__(one, name, value)
@@ -616,6 +619,14 @@ class Program:
     def call(self, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
         """Call an object of the program."""
         return self.ask({"do": "call", "h": number, "args": []}, arguments, named)
+
+
+def _standing_for(kind: Any, told: dict[str, Any]) -> Any:
+    """The class of a stand-in for an object of that class."""
+    if isinstance(kind, StandInClass):
+        return kind
+    is_view = told["home"] == "builtins" and told["name"] in VIEWS
+    return StandInView if is_view else StandInIterator if told.get("next") else StandIn
 
 
 @functools.cache
