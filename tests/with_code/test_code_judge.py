@@ -420,7 +420,11 @@ class Late(AppError, TimeoutError): pass
         ),
         # an exception is of all the built-in kinds that its class names
         *(
-            (f"try: f()\nexcept {kind}: pass\nelse: assert False", f"{_OWN_ERRORS}def f(): raise {right}", wrong)
+            (
+                f"AppError, Both\ntry: f()\nexcept {kind}: pass\nelse: assert False",
+                f"{_OWN_ERRORS}def f(): raise {right}",
+                wrong,
+            )
             for kind, right, wrong in (
                 ("LookupError", "Missing", f"{_OWN_ERRORS}def f(): raise AppError"),
                 ("AppError", "Missing", f"{_OWN_ERRORS}def f(): raise LookupError"),
@@ -430,6 +434,16 @@ class Late(AppError, TimeoutError): pass
                 ("LookupError", "Deep", f"{_OWN_ERRORS}def f(): raise ValueError"),
                 ("TimeoutError", "Late", f"{_OWN_ERRORS}def f(): raise Both"),
                 ("RuntimeError", "RuntimeError", f"{_OWN_ERRORS}def f(): raise Late"),
+            )
+        ),
+        # but one that the tests do not know would be of whatever kinds they expect
+        *(
+            (f"try: f()\nexcept {kind}: pass\nelse: assert False", f"def f(): raise {kind}", wrong)
+            for kind in ("TypeError", "IndexError")
+            for wrong in (
+                "class E(ValueError, TypeError, IndexError): pass\ndef f(): raise E",
+                "class A(ValueError): pass\nclass E(A, TypeError, IndexError): pass\ndef f(): raise E",
+                "class A(Exception): pass\nclass E(A, ValueError, TypeError, IndexError): pass\ndef f(): raise E",
             )
         ),
         (

@@ -483,9 +483,9 @@ def is_nothing(value: Any) -> bool:
     """Whether it is an array, or lists within lists, without a number."""
     if isinstance(value, list | tuple):
         return all(map(is_nothing, value))
-    if isinstance(value, float):
-        return False
     # asked of its class: an object of the program may say anything
+    if issubclass(type(value), NotFinite):
+        return False
     if hasattr(type(value), "__array_ufunc__"):
         return bool(value.size == 0)
     if isinstance(value, str | bytes | dict | set | frozenset) or not hasattr(type(value), "__len__"):

@@ -111,6 +111,8 @@ class Program:
     def __init__(self, line: JailLine) -> None:
         self._stand_ins: dict[int, Any] = {}
         self._classes: dict[int, type] = {}
+        # the class that a test names now, and those that tests have named
+        self._naming, self._named = "", set[type]()
         self._lent: dict[int, object] = {}
         self._lent_numbers: dict[tuple[int, str], int] = {}
         self.has_answered = False
@@ -173,7 +175,12 @@ class Program:
         Raises:
             MissingError: nothing.
         """
-        return named(self._note(self.ask({"do": "module", "name": name})), name)
+        self._naming = name if name[:1].isupper() else ""
+        try:
+            found = self.ask({"do": "module", "name": name})
+        finally:
+            self._naming = ""
+        return named(self._note(found), name)
 
     def method(self, name: str) -> Any:
         """The function `name`, or the method of the program's class `Solution`."""
@@ -485,11 +492,13 @@ class Program:
                 return found
         if told["id"] not in self._classes:
             bases = [self._class(base) for base in told["bases"]]
-            # of the built-in ones it may be several that have nothing to do with one another
+            # one that the tests do not know would be whatever each of them expects
+            is_known = name == self._naming or not self._named.isdisjoint(bases)
             for base in map(self._builtin, told["builtin"]):
                 plain = getattr(base, "_stands_for", base)
+                is_first = not any(issubclass(one, BaseException) for one in bases)
                 if issubclass(base, Exception) and not any(issubclass(one, plain) for one in bases):
-                    bases.append(base)
+                    bases += [base] if is_known or is_first else []
             is_error = any(issubclass(base, BaseException) for base in bases)
             space = {"_program": self, "_number": told["id"], "__module__": home, "__doc__": told.get("doc")}
             if is_error:
@@ -498,6 +507,7 @@ class Program:
             else:
                 kind = self._own_class(told, name, bases or [StandIn], space | _as_standard(home, name))
             self._classes[told["id"]] = kind
+            self._named |= {kind} if is_known else set()
         return self._classes[told["id"]]
 
     def _own_class(self, told: dict[str, Any], name: str, bases: list[type], space: dict[str, Any]) -> type:
