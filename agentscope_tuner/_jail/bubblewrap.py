@@ -280,7 +280,6 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "semget": (64, 190),
     "mq_open": (240, 180),
     # its place among those who wait for a core: one that steps back is starved, which is no verdict
-    "setpriority": (141, 140),
     "sched_setparam": (142, 118),
     "sched_setscheduler": (144, 119),
     "sched_setaffinity": (203, 122),
@@ -334,6 +333,7 @@ _NEW_NAMESPACES = 0x80 | 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x1000000
 _AF_UNIX = 1
 _MAP_SHARED, _MAP_ANONYMOUS = 0x01, 0x20
 _SIGCHLD = 17
+_SET_PRIORITY = (141, 140)
 
 _LOAD, _EQUAL, _ABOVE, _TEST, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
 _NUMBER, _ARCH, _ARGUMENT, _FOURTH = 0, 4, 16, 40
@@ -371,6 +371,8 @@ def filter_program(machine: str) -> bytes:
     # the kernel adds a child's time to its parent's only where the parent waits for it, and not where SIGCHLD is
     # ignored: the program is told that it is, since few programs need it to be
     lines += _when(sigaction, [_line(_LOAD, _ARGUMENT), _line(_EQUAL, _SIGCHLD, 0, 1), *_refusal(0)])
+    # of its place among those who wait for a core it is told that it has what it asked for, since few programs need it
+    lines += _when(_SET_PRIORITY[column], _refusal(0))
     for number in refused:
         lines += _when(number, [_line(_RETURN, _ERRNO | errno.EPERM)])
     lines.append(_line(_RETURN, _ALLOW))

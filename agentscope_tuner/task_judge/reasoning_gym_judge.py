@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import hashlib
+import keyword
 import logging
 import math
 import re
@@ -29,6 +32,8 @@ _log = logging.getLogger(__name__)
 _FOLDERS = (str(Path(__file__).parents[1] / "verify" / "code" / "inside"),)
 _ENTRY = "agentscope_tuner.verify.code.inside.query_or_puzzle"
 
+
+_MOST_SOUND = 100_000
 
 # They have the package loaded, which takes seconds
 _jails = WarmJails(idle_seconds=60.0)
@@ -58,7 +63,8 @@ class ReasoningGymJudge(BaseJudge):
 
     Raises:
         ConfigError: a setting is wrong, the package is not installed, or there is no isolation on this machine.
-        JudgeError: of a verdict: the row names no data set, its scorer fails on its own answer, or the sandbox failed.
+        JudgeError: of a verdict: the row names no data set, the scorer does not pay its own answer, or the sandbox
+            failed.
     """
 
     judge_kind = "io"
@@ -79,6 +85,8 @@ class ReasoningGymJudge(BaseJudge):
         )
         self._breaker = SandboxBreaker()
         self._warned: set[str] = set()
+        # of rows whose own answer is paid
+        self._sound: set[bytes] = set()
         require_isolation(KWARGS)
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
@@ -95,9 +103,11 @@ class ReasoningGymJudge(BaseJudge):
             if isinstance(own, str):
                 raise reference_error(f"the scorer of {dataset!r} fails on its own answer: {own}")
             return self._reward(0.0, f"the scorer fails on this answer: {found}", ending.cpu_seconds)
+        if found < self._settings.success and not self._is_sound(dataset, entry):
+            raise reference_error(f"the scorer of {dataset!r} does not pay its own answer: drop the row")
         if not 0 <= found <= 1:
             return self._reward(0.0, f"the scorer gives {found!r}, which is no score", ending.cpu_seconds)
-        if found >= self._settings.success and (why := another(answer, str(entry["answer"]))):
+        if found >= self._settings.success and (why := another(answer, str(entry["answer"]), dataset)):
             return self._reward(0.0, f"the scorer gives {found:g}, and {why}", ending.cpu_seconds)
         return self._reward(found, f"{dataset}: {found:g}", ending.cpu_seconds)
 
@@ -118,6 +128,20 @@ class ReasoningGymJudge(BaseJudge):
         return (
             None if entry["answer"] is None or found >= self._settings.success else f"its own answer is paid {found:g}"
         )
+
+    def _is_sound(self, dataset: str, entry: Mapping[str, Any]) -> bool:
+        """Whether the row's own answer is paid, as far as it has one; asked once for many answers to a row."""
+        if entry["answer"] is None:
+            return True
+        key = hashlib.sha256(dump({"dataset": dataset, "entry": dict(entry)})).digest()
+        if key not in self._sound:
+            found, _ = self._scored(dataset, entry["answer"], entry)
+            if isinstance(found, str) or found < self._settings.success:
+                return False
+            if len(self._sound) >= _MOST_SOUND:
+                self._sound.clear()
+            self._sound.add(key)
+        return True
 
     def _answer(self, output: str) -> str | None:
         places = [place for place in self._settings.answer_in if place != "whole"]
@@ -223,7 +247,8 @@ def unfit(dataset: str, answer: str, own: str) -> str | None:
         return "not the right truth"
     if dataset == "puzzle24" and (why := _no_24(answer, own)):
         return why
-    return _no_data(answer) if dataset in RUN_THE_ANSWER else None
+    is_own = "".join(answer.split()) == "".join(own.split())
+    return _no_data(answer) if dataset in RUN_THE_ANSWER and not is_own else None
 
 
 def _no_24(answer: str, own: str) -> str | None:
@@ -245,11 +270,24 @@ _A_FRACTION = re.compile(r"\s*([-+−]?[0-9]{1,15})\s*/\s*([0-9]{1,15})\s*")
 _ROUNDING = 0.01
 
 
-def another(answer: str, own: str) -> str | None:
-    """Why `answer` is another number than the data set's own answer, whatever the scorer says; None where it is not.
+# Of these no other text is right; the scorer pays what stands behind it
+_ONE_TEXT = {"letter_jumble"}
+_SAME = 1e-9
 
-    Some scorers accept 0 whatever is right, read past a sign, or take the first of several.
+
+def another(answer: str, own: str, dataset: str = "") -> str | None:
+    """Why `answer` is another number than the data set's own answer, or holds others, whatever the scorer says; None
+    where it does not.
+
+    Some scorers accept 0 whatever is right, read past a sign, take the first of several, or numbers that are only near.
     """
+    if dataset in _ONE_TEXT and answer.casefold().split() != own.casefold().split():
+        return "the answer is another text"
+    if (listed := _numbers_in(own)) is not None:
+        given = sorted(_read_number(found[0]) for found in _A_NUMBER.finditer(answer))
+        pairs = zip(given, listed, strict=False)
+        is_same = len(given) == len(listed) and all(math.isclose(*pair, rel_tol=_SAME) for pair in pairs)
+        return None if is_same else "the answer lists other numbers"
     wanted = _A_NUMBER.fullmatch(own.strip())
     # what a calculation or a name is equal to
     said = answer.rpartition("=")[2]
@@ -266,6 +304,15 @@ def another(answer: str, own: str) -> str | None:
     return None if same or (decimals and round(said_number, decimals) == number) else "the answer is another number"
 
 
+def _numbers_in(own: str) -> list[float] | None:
+    """The numbers of an answer that is a list of them, sorted; None where it is none."""
+    try:
+        listed = ast.literal_eval(own.strip()) if own.strip()[:1] == "[" else None
+        return sorted(map(float, listed)) if listed else None
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
 def _read_number(text: str) -> float:
     return float(text.replace(",", "").replace("−", "-"))
 
@@ -277,7 +324,7 @@ def _no_data(answer: str) -> str | None:
         if piece.start() != at:
             break
         at, word = piece.end(), piece[0]
-        if "__" in word:
+        if "__" in word or keyword.iskeyword(word):
             return f"{word!r:.40} is no part of an answer"
         if word == "(" and not (before in _GROUPS_BEHIND or before in _NAMES or before[0].isdigit()):
             return f"{before!r:.40}, called, is no part of an answer"

@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,7 +28,8 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 _FOLDERS = (str(Path(__file__).parents[1] / "verify" / "code" / "inside"),)
 _ENTRY = "agentscope_tuner.verify.code.inside.query_or_puzzle"
 _NAME = re.compile(r"[\w. -]{1,200}\Z")
-_REFERENCES = ("gold_sql", "SQL", "query", "sql")
+# `query` may be the question where a row has another
+_REFERENCES = ("gold_sql", "SQL", "sql", "query")
 
 
 class SqlConfig(StrictSection):
@@ -58,7 +59,7 @@ class SqlJudge(BaseJudge):
     """Gives 1.0 and success to a query with the rows of the reference query, else 0.0.
 
     The tasks are rows of BIRD and Spider: `task.metadata` holds `db_id`, and the reference as `gold_sql`, `SQL`,
-    `query` or `sql`. Rows are compared as a multiset, and in order where the reference orders them. Databases are
+    `sql` or `query`. Rows are compared as a multiset, and in order where the reference orders them. Databases are
     opened read-only in a jail; only questions are allowed there. Jailed queries run as another user, so databases
     must be readable by all.
 
@@ -120,6 +121,11 @@ class SqlJudge(BaseJudge):
                 expected, _ = self._rows(file, reference)
                 if isinstance(expected, str):
                     raise reference_error(f"the reference query fails on {file.name}: {expected}")
+                if _CHANGING.search(reference) and self._changes(file, reference, expected, ordered):
+                    raise reference_error(
+                        f"the reference query gives other rows each time on {file.name}: drop the row, or write "
+                        "constants in place of random() and the time"
+                    )
                 if not expected and number == 0 and self._settings.empty_reference == "error":
                     raise reference_error(
                         f"the reference query has no rows on {file.name}, so any query without rows would be right: "
@@ -135,15 +141,21 @@ class SqlJudge(BaseJudge):
                     return Reward(0.0, False, reason=f"{where}{why}", metrics=metrics)
         return Reward(1.0, True, reason=f"the reference's {rows} rows", metrics=metrics)
 
+    def _changes(self, file: Path, reference: str, expected: Sequence[Row], ordered: bool) -> bool:
+        """Whether the reference gives other rows when it is asked again."""
+        again = (self._rows(file, reference)[0] for _ in range(_TIMES))
+        return any(isinstance(rows, str) or same_rows(rows, expected, ordered=ordered) for rows in again)
+
     def _difference(
         self, got: Sequence[Row], expected: Sequence[Row], ordered: bool, file: Path, reference: str
     ) -> str | None:
-        def both_ways() -> tuple[Sequence[Row], Sequence[Row]] | None:
-            queries = [without_ties(reference, len(expected[0]), way) for way in ("ASC", "DESC")]
+        def both_ways(whole: bool) -> tuple[Sequence[Row], Sequence[Row]] | None:
+            queries = [without_ties(reference, len(expected[0]), way, whole=whole) for way in ("ASC", "DESC")]
             one, other = (self._rows(file, query)[0] for query in queries)
             return None if isinstance(one, str) or isinstance(other, str) else (one, other)
 
-        return same_rows(got, expected, ordered=ordered, both_ways=both_ways)
+        skipped = skipped_rows(reference)
+        return same_rows(got, expected, ordered=ordered, both_ways=both_ways, skipped=skipped)
 
     def _rows(self, file: Path, query: str) -> tuple[list[tuple[object, ...]] | str, Ending]:
         """The rows of a query, or why there are none.
@@ -206,10 +218,19 @@ def _reference(task: Task) -> tuple[str, str]:
 
 
 _PIECE = re.compile(
-    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|[()]|\border\s+by\b|\blimit\b",
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|[()]"
+    r"|\border\b(?:\s|--[^\n]*\n|/\*.*?\*/)++by\b|\blimit\b",
     re.IGNORECASE | re.DOTALL,
 )
+# `LIMIT 3 OFFSET 2`, `LIMIT 2, 3`
+_LIMIT = re.compile(r"limit\s+([0-9]+)(?:\s*(,|\boffset\b)\s*([0-9]+))?[\s;]*\Z", re.IGNORECASE)
+# What may give other rows each time, and how often it is tried
+_CHANGING = re.compile(r"random|\bnow\b|\bcurrent_|\b(?:date|time|datetime|julianday)\s*\(\s*\)", re.IGNORECASE)
+_TIMES = 3
 _DIGITS = 12
+# Where no expected number is smaller, what rounding has left of a difference is 0
+_NOTHING, _LEAST = 1e-12, 1e-9
+_WHOLE_BELOW = 2**53
 
 Row = Sequence[object]
 
@@ -229,13 +250,31 @@ def _outside(query: str) -> Iterator[re.Match[str]]:
             yield piece
 
 
-def without_ties(query: str, columns: int, way: str) -> str:
-    """`query`, which is ordered, with rows that it orders alike in the order of their columns: `ASC` or `DESC`."""
-    limits = [piece.start() for piece in _outside(query) if piece[0].lower() == "limit"]
-    end = limits[-1] if limits else len(query)
+def _limit(query: str) -> int | None:
+    """Where the last `LIMIT` of `query` stands."""
+    return next(iter([piece.start() for piece in _outside(query) if piece[0].lower() == "limit"][-1:]), None)
+
+
+def skipped_rows(query: str) -> int | None:
+    """How many rows `query` leaves out before those that its `LIMIT` keeps; None where it has none, or one of more than
+    numbers.
+    """
+    found = None if (at := _limit(query)) is None else _LIMIT.match(query, at)
+    if found is None:
+        return None
+    return int(found[1] if found[2] == "," else found[3] or 0)
+
+
+def without_ties(query: str, columns: int, way: str, *, whole: bool = False) -> str:
+    """`query`, which is ordered, with rows that it orders alike in the order of their columns: `ASC` or `DESC`.
+
+    Args:
+        whole: whether without its `LIMIT`.
+    """
+    end = len(query) if (at := _limit(query)) is None else at
     terms = "".join(f", {number} {way}" for number in range(1, columns + 1))
     # on a line of its own, since a comment may stand before it
-    return f"{query[:end]}\n{terms} {query[end:]}"
+    return f"{query[:end]}\n{terms} {'' if whole else query[end:]}"
 
 
 def same_rows(
@@ -243,59 +282,90 @@ def same_rows(
     expected: Sequence[Row],
     *,
     ordered: bool,
-    both_ways: Callable[[], tuple[Sequence[Row], Sequence[Row]] | None] = lambda: None,
+    both_ways: Callable[[bool], tuple[Sequence[Row], Sequence[Row]] | None] = lambda _: None,
+    skipped: int | None = None,
 ) -> str | None:
     """None where the rows are the same, else the first difference in words, without the expected rows.
 
     Columns count by their place, not by their names. A number is a number, whether SQLite keeps it as an integer or
-    not; floats are the same to twelve digits. NULL is NULL, and no text is a number.
+    not; whole numbers are the same exactly, others to twelve digits. NULL is NULL, and no text is a number.
 
     Args:
         ordered: whether their order counts.
-        both_ways: gives the expected rows with ties put in one order, and in the opposite one; None where it cannot.
+        both_ways: gives the expected rows with ties put in one order, and in the opposite one; None where it cannot. It
+            is told whether to give all rows, as without `LIMIT`.
+        skipped: the rows before the expected ones among all of these; None where all are expected.
     """
     if len(got) != len(expected):
         return f"{len(got)} rows, {len(expected)} expected"
     if got and len(got[0]) != len(expected[0]):
         return f"{len(got[0])} columns, {len(expected[0])} expected"
-    here, there = [_comparable(row) for row in got], [_comparable(row) for row in expected]
+    comparable = _comparable(got, expected)
+    here, there = [*map(comparable, got)], [*map(comparable, expected)]
     if ordered:
         at = next((at for at, pair in enumerate(zip(here, there, strict=True), 1) if pair[0] != pair[1]), None)
-        if at is not None and Counter(here) == Counter(there):
-            if (ways := both_ways()) is not None and _same_but_for_ties(here, *(map(_comparable, way) for way in ways)):
+        if at is None:
+            return None
+        is_moved = Counter(here) == Counter(there)
+        for whole, begun in ((False, 0 if is_moved else None), (True, skipped)):
+            ways = None if begun is None else both_ways(whole)
+            if ways is not None and _same_but_for_ties(here, begun or 0, *([*map(comparable, way)] for way in ways)):
                 return None
-            return f"the right rows in another order, from row {at}"
-        return None if at is None else f"row {at} is another"
+        return f"the right rows in another order, from row {at}" if is_moved else f"row {at} is another"
     more = Counter(here) - Counter(there)
     return f"{sum(more.values())} of {len(got)} rows are others" if more else None
 
 
-def _same_but_for_ties(got: Sequence[Row], one_way: Iterable[Row], other_way: Iterable[Row]) -> bool:
-    """Whether `got` differs from the expected rows only within pieces that hold the same rows both ways."""
-    expected, turned = [*one_way], [*other_way]
-    if not Counter(expected) == Counter(turned) == Counter(got):
-        return False
-    begun, unmatched = 0, Counter[Row]()
-    for at, (one, other) in enumerate(zip(expected, turned, strict=True), 1):
+def _same_but_for_ties(got: Sequence[Row], begun: int, expected: Sequence[Row], turned: Sequence[Row]) -> bool:
+    """Whether `got`, from row `begun`, could be the expected rows: it differs from them only within pieces that hold
+    the same rows both ways.
+    """
+    start, unmatched, piece = 0, Counter[Row](), list[Row]()
+    for end, (one, other) in enumerate(zip(expected, turned, strict=False), 1):
+        piece.append(one)
         for row, by in ((one, 1), (other, -1)):
             unmatched[row] += by
             if not unmatched[row]:
                 del unmatched[row]
         if not unmatched:
-            if Counter(got[begun:at]) != Counter(expected[begun:at]):
+            # of a piece that the end cuts, any of its rows
+            if Counter(got[max(0, start - begun) : max(0, end - begun)]) - Counter(piece):
                 return False
-            begun = at
-    return True
+            start, piece = end, []
+    return start == len(expected) == len(turned) >= begun + len(got)
 
 
-def _comparable(row: Row) -> tuple[object, ...]:
-    return tuple(_value(value) for value in row)
+def _comparable(got: Sequence[Row], expected: Sequence[Row]) -> Callable[[Row], Row]:
+    """What makes of a row one that equals those which are the same."""
+    columns = [_number_of(*column) for column in zip(zip(*got, strict=True), zip(*expected, strict=True), strict=True)]
+
+    def compare(row: Row) -> Row:
+        return tuple(
+            ("number", to_number(value)) if isinstance(value, int | float) else (type(value).__name__, value)
+            for value, to_number in zip(row, columns, strict=True)
+        )
+
+    return compare
 
 
-def _value(value: object) -> object:
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            return ("number", repr(value))
-        short = float(f"{value:.{_DIGITS}g}")
-        return ("number", int(short) if short.is_integer() and abs(short) < 2**53 else short)
-    return ("number", value) if isinstance(value, int) else (type(value).__name__, value)
+def _exact(value: int | float) -> object:
+    return int(value) if isinstance(value, int) or value.is_integer() else value
+
+
+def _number_of(got: Row, expected: Row) -> Callable[[Any], object]:
+    """What makes of a column's numbers those that count: exactly where all of them are whole."""
+    numbers = [value for value in (*got, *expected) if isinstance(value, int | float)]
+    if all(isinstance(one, int) or (one.is_integer() and abs(one) < _WHOLE_BELOW) for one in numbers):
+        return _exact
+    least = min((abs(one) for one in expected if isinstance(one, int | float) and one), default=1.0)
+
+    def rounded(value: int | float) -> object:
+        try:
+            number = float(value)
+        except OverflowError:
+            return value
+        if least >= _LEAST and abs(number) < _NOTHING:
+            return 0.0
+        return float(f"{number:.{_DIGITS}g}") if math.isfinite(number) else repr(number)
+
+    return rounded

@@ -325,6 +325,16 @@ _HISTORY = (
 )
 
 
+_OWN_ERRORS = """
+class AppError(Exception):
+  def __init__(self, *a): super().__init__(*a)
+class Missing(AppError, LookupError): pass
+class Both(KeyError, ValueError): pass
+class Deep(Missing, ValueError): pass
+class Late(AppError, TimeoutError): pass
+"""
+
+
 @pytest.mark.parametrize(
     ("test", "right", "wrong"),
     [
@@ -378,6 +388,63 @@ _HISTORY = (
             "try: f()\nexcept E as e: assert e.status == 404 and e.told() == 1",
             "class E(Exception):\n  status = 404\n  def told(self): return 1\ndef f(): raise E",
             "class E(Exception): status = 500\ndef f(): raise E",
+        ),
+        # views equal what holds the same, and nothing else
+        ("assert f({'a': 1}) == {'a'}", "def f(d): return d.keys()", "def f(d): return {**d, 'b': 2}.keys()"),
+        ("assert f({'a': 1}) == {('a', 1)}", "def f(d): return d.items()", "def f(d): return d.keys()"),
+        ("assert {'a'} == f({'a': 1})", "def f(d): return d.keys()", "def f(d): return d.values()"),
+        ("assert f({'a': 1}) != {'b'}", "def f(d): return d.keys()", "def f(d): return dict(b=d).keys()"),
+        ("assert f({'a': 1}) == {'a': 2}.keys()", "def f(d): return d.keys()", "def f(d): return {1: 'a'}.keys()"),
+        ("k = f({'b': 1, 'a': 2})\nassert [*k] == ['b', 'a']", "def f(d): return d.keys()", "def f(d): return {*d}"),
+        ("assert f({'a': 1}) == {'a'}", "def f(d): return {*d}", "def f(d): return d.values()"),
+        ("assert f({'a': 1}) == ['a']", "def f(d): return [*d]", "def f(d): return d.keys()"),
+        ("assert f({'a': 1}) == [1]", "def f(d): return [*d.values()]", "def f(d): return d.values()"),
+        ("assert f({'a': []}) == {'a'}", "def f(d): return d.keys()", "def f(d): return {}.keys()"),
+        ("assert f(b'abc') == b'ab'", "def f(b): return memoryview(b)[:2]", "def f(b): return memoryview(b)[1:]"),
+        (
+            "assert f(b'abc') == bytearray(b'ab')",
+            "def f(b): return memoryview(b)[:2]",
+            "def f(b): return memoryview(b)",
+        ),
+        ("assert b'ab' == f(b'abc')", "def f(b): return memoryview(b)[:2]", "def f(b): return [97, 98]"),
+        (
+            "k = f()\nassert 'a' not in k\nadd('a')\nassert 'a' in k and k == {'a'}",
+            "D = {}\ndef f(): return D.keys()\ndef add(x): D[x] = 1",
+            "D = {}\ndef f(): return {**D}.keys()\ndef add(x): D[x] = 1",
+        ),
+        (
+            "assert f({'a': 1}) == {'a'}",
+            "def f(d): return d.keys()",
+            "class dict_keys(set):\n  __module__ = 'builtins'\n  def __eq__(self, o): return True\n"
+            "def f(d): return dict_keys()",
+        ),
+        # an exception is of all the built-in kinds that its class names
+        *(
+            (
+                f"AppError, Both\ntry: f()\nexcept {kind}: pass\nelse: assert False",
+                f"{_OWN_ERRORS}def f(): raise {right}",
+                wrong,
+            )
+            for kind, right, wrong in (
+                ("LookupError", "Missing", f"{_OWN_ERRORS}def f(): raise AppError"),
+                ("AppError", "Missing", f"{_OWN_ERRORS}def f(): raise LookupError"),
+                ("KeyError", "Both", f"{_OWN_ERRORS}def f(): raise Missing"),
+                ("ValueError", "Both", f"{_OWN_ERRORS}def f(): raise KeyError"),
+                ("(ValueError, OSError)", "Deep", f"{_OWN_ERRORS}def f(): raise Missing"),
+                ("LookupError", "Deep", f"{_OWN_ERRORS}def f(): raise ValueError"),
+                ("TimeoutError", "Late", f"{_OWN_ERRORS}def f(): raise Both"),
+                ("RuntimeError", "RuntimeError", f"{_OWN_ERRORS}def f(): raise Late"),
+            )
+        ),
+        # but one that the tests do not know would be of whatever kinds they expect
+        *(
+            (f"try: f()\nexcept {kind}: pass\nelse: assert False", f"def f(): raise {kind}", wrong)
+            for kind in ("TypeError", "IndexError")
+            for wrong in (
+                "class E(ValueError, TypeError, IndexError): pass\ndef f(): raise E",
+                "class A(ValueError): pass\nclass E(A, TypeError, IndexError): pass\ndef f(): raise E",
+                "class A(Exception): pass\nclass E(A, ValueError, TypeError, IndexError): pass\ndef f(): raise E",
+            )
         ),
         (
             "import uuid\nassert f() == uuid.UUID(int=5)",
@@ -645,6 +712,12 @@ _READS += "  def setUp(self): self.given = {}\n  def test_it(self): self.assertE
 _EACH = "import pytest\nfrom solution import double\n@pytest.mark.parametrize({}, [(2, 4), {}])\n"
 _EACH += "def test_it(n, want): assert double(n) == want"
 
+_CASES = "import pytest\nfrom solution import double\nCASES = {}\n"
+_CASES += "@pytest.mark.parametrize('n, want', CASES)\ndef test_it(n, want): assert double(n) == want"
+_BODY = "def test_it():\n    {}\n    assert {}\n"
+_EMPTY = "def double(n): return []"
+_FAIL = "def fail():\n    assert False\n"
+
 
 @pytest.mark.parametrize(
     ("framework", "test", "program", "reward"),
@@ -658,6 +731,44 @@ _EACH += "def test_it(n, want): assert double(n) == want"
         ("pytest", _EACH.format("('n', 'want')", "(3,)"), "def double(n): return n", None),
         ("pytest", _EACH.format("'n,want'", "pytest.param(3, 6, id='three')"), _FUNCTION, 1.0),
         ("pytest", _EACH.format("['n', 'want']", "(3, 6)"), "def double(n): return 4", 0.0),
+        ("pytest", _CASES.format("[(1, 2, 3)]"), _FUNCTION, None),
+        ("pytest", _CASES.format("((1, 2), (1, 2, 3))"), _FUNCTION, None),
+        ("pytest", _CASES.format("NOWHERE"), _FUNCTION, None),
+        ("pytest", _CASES.format("[(1, 2), (2, 4)]"), _FUNCTION, 1.0),
+        ("pytest", _CASES.format("[(n, 2 * n) for n in range(3)]"), _FUNCTION, 1.0),
+        ("pytest", _CASES.format("[(1, 2), (2, 4)]"), "def double(n): return 2", 0.0),
+        *(
+            (framework, f"from solution import double\n{test}", program, reward)
+            for framework in ("pytest", "unittest")
+            for test, program, reward in (
+                # what is made of constants fails for each program
+                (_BODY.format("want = [][3]", "double(1) == want"), _FUNCTION, None),
+                (_BODY.format("assert 1 == 2", "double(1) == 2"), _FUNCTION, None),
+                (_BODY.format("want = 1 + 'two'", "double(1) == want"), _FUNCTION, None),
+                (f"TABLE = {{}}['x']\n{_BODY.format('pass', 'double(1) == 2')}", _FUNCTION, None),
+                (f"TABLE = {{'a': 2}}\n{_BODY.format('pass', 'double(1) == 2')}    TABLE['b']\n", _FUNCTION, None),
+                (_BODY.format("assert double(1) == 2", "1 == 2"), "def double(n): return 2", None),
+                (_BODY.format("TWO = 2", "TWO[0] == double(1)") + "    TWO[0]\n", _FUNCTION, 0.0),
+                # but not where a program may not come to it, or has a say in it
+                (_BODY.format("assert double(1) == 2", "1 == 2"), "def double(n): return 3", 0.0),
+                (_BODY.format("if double(1) == 2: return", "1 == 2"), "def double(n): return 3", 0.0),
+                (_BODY.format("if double(1) != 2: [][3]", "double(2) == 4"), "def double(n): return 3", 0.0),
+                (_BODY.format("want = [2][double(0)]", "double(1) == want"), "def double(n): return 3", 0.0),
+                (
+                    f"SEEN = []\n{_BODY.format('SEEN.extend(double(1))', 'SEEN[0] == 2')}",
+                    "def double(n): return []",
+                    0.0,
+                ),
+                (
+                    f"SEEN = []\n{_BODY.format('SEEN.extend(double(1))', 'SEEN[0] == 2')}",
+                    "def double(n): return [2]",
+                    1.0,
+                ),
+                ("T = {'a': []}\n" + _BODY.format("T['a'].extend(double(1))", "T['a'][0] == 2"), _EMPTY, 0.0),
+                (_BODY.format("double(1) == 2 or fail()", "double(2) == 4") + _FAIL, "def double(n): return 3", 0.0),
+                (_BODY.format("pass", "double(1) == 2"), "1 / 0", 0.0),
+            )
+        ),
     ],
 )
 def test_tests_that_end_by_themselves_are_no_verdict(
@@ -789,6 +900,53 @@ def test_nothing_is_not_near_something(test: str, reward: float) -> None:
     judge = code_judge(packages=True, seconds=10.0, total_seconds=30.0, memory_mb=1024)
     judgement = judge.judge(asked([f"import numpy as np\n{test}"]), wrote(program))
     assert judgement.reward == reward, judgement
+
+
+@pytest.mark.parametrize(
+    ("test", "answer", "reward"),
+    [
+        ("np.isnan(f())", "float('nan')", 1.0),
+        ("np.isnan(f())", "1.0", 0.0),
+        ("np.isinf(f())", "float('inf')", 1.0),
+        ("np.isinf(f())", "float('nan')", 0.0),
+        ("np.isfinite(f())", "1.0", 1.0),
+        ("np.isfinite(f())", "float('-inf')", 0.0),
+        ("np.testing.assert_allclose(f(), [1.0, np.nan]) is None", "[1.0, float('nan')]", 1.0),
+        ("np.testing.assert_allclose(f(), [1.0, np.nan]) is None", "[1.0, 2.0]", 0.0),
+        ("np.testing.assert_allclose(f(), [1.0, np.nan]) is None", "[2.0, float('nan')]", 0.0),
+        ("np.testing.assert_equal(f(), np.inf) is None", "float('inf')", 1.0),
+        ("np.testing.assert_equal(f(), np.inf) is None", "[]", 0.0),
+        ("np.nanmax(f()) == 1 and np.isnan(f()).sum() == 1", "[1.0, float('nan')]", 1.0),
+    ],
+)
+def test_numpy_looks_at_numbers_that_are_not_finite(test: str, answer: str, reward: float) -> None:
+    pytest.importorskip("numpy")
+    judgement = code_judge().judge(asked([f"import numpy as np\nassert {test}"]), wrote(f"def f(): return {answer}"))
+    assert judgement.reward == reward, judgement
+
+
+@pytest.mark.parametrize(
+    ("tests", "program", "reward"),
+    [
+        ({"inputs": ["1"], "outputs": ["x" * 70_000]}, "print('x' * 70_000)", None),
+        ({"inputs": ["1", "2"], "outputs": ["x", "x" * 70_000]}, "print('x')", None),
+        ({"inputs": ["1"], "outputs": ["x\n" * 40_000]}, "print('x\\n' * 40_000)", None),
+        ({"inputs": [[1]], "outputs": ["x" * 70_000], "fn_name": "f"}, "def f(n): return 'x' * 70_000", None),
+        ({"inputs": [[1]], "outputs": [[1000] * 20_000], "fn_name": "f"}, "def f(n): return 0", None),
+        ({"inputs": [[1]], "outputs": [[*range(20_000)]], "fn_name": "f"}, "def f(n): return [*range(20_000)]", None),
+        ({"inputs": ["1"], "outputs": ["x" * 60_000]}, "print('x' * 60_000)", 1.0),
+        ({"inputs": ["1"], "outputs": ["x" + " " * 70_000]}, "print('x')", 1.0),
+        ({"inputs": ["1"], "outputs": ["x"]}, "print('x' * 70_000)", 0.0),
+        ({"inputs": [[1]], "outputs": [[100] * 9_000], "fn_name": "f"}, "def f(n): return [100] * 9_000", 1.0),
+        ({"inputs": [[1]], "outputs": ["x"], "fn_name": "f"}, "def f(n): return 'x' * 70_000", 0.0),
+    ],
+)
+def test_an_output_longer_than_any_program_may_write_is_no_verdict(
+    tests: dict[str, Any], program: str, reward: float | None
+) -> None:
+    judgement = code_judge(output_kb=64).judge(asked(tests), wrote(program))
+    assert judgement.reward == reward, judgement
+    assert reward is not None or "output_kb" in judgement.reason
 
 
 def test_a_result_longer_than_any_right_one_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

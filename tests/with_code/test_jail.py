@@ -255,10 +255,20 @@ def test_what_is_written_by_name_is_bounded_too(jail: Jail, fill: str) -> None:
     assert jail.run(_shell("echo again"), _SHORT).stdout == b"again\n"
 
 
-@pytest.mark.parametrize("step_back", ["nice(19)", "sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))"])
-def test_no_program_steps_behind_others_to_be_starved(jail: Jail, step_back: str) -> None:
-    work = JailWork(argv=(interpreter(), "-S", "-c", f"import os; os.{step_back}"))
-    assert b"PermissionError" in jail.run(work, _SHORT).stderr
+@pytest.mark.parametrize(
+    ("step_back", "said"),
+    [
+        # few need it, and all go on where they are
+        *(("nice(19)", ""), ("nice(0)", ""), ("nice(-5)", ""), ("setpriority(os.PRIO_PROCESS, 0, 19)", "")),
+        ("setpriority(os.PRIO_USER, 0, 19)", ""),
+        ("sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))", "PermissionError"),
+        ("sched_setaffinity(0, {0})", "PermissionError"),
+    ],
+)
+def test_no_program_steps_behind_others_to_be_starved(jail: Jail, step_back: str, said: str) -> None:
+    source = f"import os; was = os.nice(0); os.{step_back}; print(os.getpriority(os.PRIO_PROCESS, 0) - was)"
+    ending = jail.run(JailWork(argv=(interpreter(), "-S", "-c", source)), _SHORT)
+    assert (ending.stdout, said in ending.stderr.decode()) == (b"" if said else b"0\n", True)
 
 
 @pytest.mark.parametrize("limits", [{"inodes": 1}, {"inodes": 2}])

@@ -104,13 +104,31 @@ def test_a_truth_is_compared_as_a_truth_and_not_as_a_text(own: str, other: str) 
         ("puzzle24", "10 + 3 + 4 + 7", "2 + 9 + 6 + 7", 0.0),
         ("puzzle24", "10 + 3 + 4 + 7", "(7 + 10) + (4 + 3)", 1.0),
         ("fraction_simplification", r"$\frac{464}{887}$", r"$\frac{464}{887}$", 1.0),
+        # this one takes numbers that are off by one
+        ("number_sorting", "['2.5', '1.0', '-41.53']", "['3.4', '1.9', '-40.63']", 0.0),
+        ("number_sorting", "['2.5', '1.0', '-41.53']", "[2, 1, -42]", 0.0),
+        ("number_sorting", "['2.5', '1.0', '-41.53']", "[1.0, 2.5, -41.53]", 0.0),
+        ("number_sorting", "['2.5', '1.0', '-41.53']", "[2.5, 1, -41.53]", 1.0),
+        ("number_sorting", "['2.5', '1.0', '-41.53']", "['2.50', '1.0', '-41.530']", 1.0),
+        ("number_sorting", "['2.5', '1.0', '-41.53']", "['2.5', '1.0', '-41.5']", 0.0),
+        ("number_sorting", "['2.5', '1.0', '-41.53']", "['3.4', '1.9', '-40.6', ]", 0.0),
+        # and these pass over what stands behind
+        ("letter_jumble", "sorts of dishes", "sorts of dishes", 1.0),
+        ("letter_jumble", "sorts of dishes", "Sorts of  dishes\n", 1.0),
+        ("letter_jumble", "sorts of dishes", "sorts of dishes and more", 0.0),
+        ("letter_jumble", "sorts of dishes", "sorts of dishes or roots of dishes", 0.0),
+        ("letter_jumble", "sorts of dishes", "sorts of dishes\nsorts of dishes", 0.0),
+        ("simple_integration", "x**2 + C", "x**2 + C or x**3 + C", 0.0),
+        ("simple_integration", "x**2 + C", "x**2 + C", 1.0),
     ],
 )
 def test_a_number_is_no_other_number_whatever_its_scorer_says(
     dataset: str, own: str, answer: str, reward: float
 ) -> None:
     entry = {**_entry(dataset), "answer": own}
-    entry["metadata"] = {**entry["metadata"], "simplified_numerator": 464, "simplified_denominator": 887}
+    known = {"simplified_numerator": 464, "simplified_denominator": 887, "direction": "descending"}
+    known |= {"original_words": ["sorts", "of", "dishes"], "integrand": "2*x", "variable": "x"}
+    entry["metadata"] = {**entry["metadata"], **known}
     assert _judged(entry, answer).reward == reward
 
 
@@ -136,6 +154,15 @@ def test_queens_are_data_and_no_program(answer: str) -> None:
     assert "is no part of an answer" in judgement.reason
 
 
+def test_an_own_answer_may_call_what_no_other_may() -> None:
+    own = "-2*Integral(x**2*cos(3*x), x) + C"
+    entry = _row("intermediate_integration", own, integrand="-2*x**2*cos(3*x)", variable="x")
+    assert _judged(entry, own).reward == 1.0
+    assert _judged(entry, own.replace(" ", "")).reward == 1.0
+    for other in ("Integral(-2*x**2*cos(3*x), x) + C", f"{own} + 0", own.replace("Integral", "integrate"), _ESCAPE):
+        assert _judged(entry, other).reward == 0.0
+
+
 def test_queens_may_stand_in_any_valid_way() -> None:
     entry = _entry("n_queens")
     for board in entry["metadata"]["valid_answers"]:
@@ -154,6 +181,11 @@ def test_a_scorer_that_hangs_on_an_answer_is_bounded_and_named() -> None:
         (_row("no_such_data_set"), "no_such_data_set"),
         # without what the scorer reads of a row it raises, whatever the answer is
         (_row("n_queens"), "valid_answers"),
+        # these scorers swallow what they cannot read, and pay nobody
+        (_row("number_sorting", "junk", direction="ascending"), "does not pay its own answer"),
+        (_row("number_sorting", "['2', '1']", direction="ascending"), "does not pay its own answer"),
+        (_row("countdown", "1 + 1", target=5, numbers=[1, 1]), "does not pay its own answer"),
+        (_row("simple_integration", "x +* C", integrand="1", variable="x"), "does not pay its own answer"),
     ],
 )
 def test_a_scorer_that_fails_on_its_own_answer_is_no_verdict(entry: dict[str, Any], why: str) -> None:

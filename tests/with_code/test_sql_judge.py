@@ -72,9 +72,56 @@ def _judged(folder: Path, query: str, gold: str = _GOLD, **settings: Any) -> Any
         ("SELECT b, c FROM t ORDER BY a = 3, c DESC", "SELECT b, c FROM t ORDER BY a = 3", 1.0),
         ("SELECT b, c FROM t ORDER BY c DESC", "SELECT b, c FROM t ORDER BY a = 3", 0.0),
         ("SELECT a, c FROM t ORDER BY a DESC LIMIT 4", "SELECT a, c FROM t ORDER BY a > 0 -- so\nLIMIT 4", 1.0),
-        ("SELECT a, c FROM t ORDER BY a DESC LIMIT 2", "SELECT a, c FROM t ORDER BY a > 0 LIMIT 2", 0.0),
+        ("SELECT a, c FROM t ORDER BY a DESC LIMIT 2", "SELECT a, c FROM t ORDER BY a > 0 LIMIT 2", 1.0),
         ("SELECT a, c FROM t ORDER BY a > 0, a DESC", "SELECT a, c FROM t ORDER BY a > 0", 1.0),
         ("SELECT a, c FROM t ORDER BY a DESC", "SELECT a, c FROM t ORDER BY a, c", 0.0),
+        # the end cuts what it orders alike: any of these rows, and no other
+        ("SELECT c FROM t ORDER BY a = 3, c DESC LIMIT 1", "SELECT c FROM t ORDER BY a = 3 LIMIT 1", 1.0),
+        ("SELECT c FROM t ORDER BY c LIMIT 2", "SELECT c FROM t ORDER BY a = 3, b = 'x' LIMIT 2", 0.0),
+        ("SELECT c FROM t ORDER BY a > 2, c DESC LIMIT 1, 1", "SELECT c FROM t ORDER BY a > 2 LIMIT 1, 1", 1.0),
+        ("VALUES (1e3),(1.5)", "SELECT c FROM t ORDER BY a = 3 DESC LIMIT 2 OFFSET 0;", 1.0),
+        ("VALUES (1e3),(1e3)", "SELECT c FROM t ORDER BY a = 3 DESC LIMIT 2", 0.0),
+        ("VALUES (1.5),(1e3)", "SELECT c FROM t ORDER BY a = 3 DESC LIMIT 2", 0.0),
+        ("VALUES (1e3)", "SELECT c FROM t ORDER BY a = 3 LIMIT 1", 0.0),
+        ("VALUES (1e3)", "SELECT c FROM t ORDER BY a = 3 LIMIT 1 OFFSET 3", 1.0),
+        ("VALUES (1.5)", "SELECT c FROM t ORDER BY a = 3 LIMIT 1 OFFSET 3", 0.0),
+        ("SELECT 'z'", "SELECT b FROM t ORDER BY a LIMIT 1", 0.0),
+        (
+            "SELECT a FROM t GROUP BY a HAVING a = 3",
+            "SELECT a FROM t WHERE a > 1 GROUP BY a ORDER BY a > 1 LIMIT 1",
+            1.0,
+        ),
+        # a comment is white space
+        ("SELECT a FROM t ORDER BY a DESC", "SELECT a FROM t ORDER /* x */ BY a", 0.0),
+        ("SELECT a FROM t ORDER BY a DESC", "SELECT a FROM t ORDER -- x\n\tBY a", 0.0),
+        ("SELECT a FROM t ORDER BY a DESC", "SELECT a FROM t ORDER/**/BY a", 0.0),
+        ("SELECT a FROM t ORDER BY a", "SELECT a FROM t ORDER/* BY */\nBY a", 1.0),
+        ("SELECT a FROM t ORDER BY a DESC", "SELECT a FROM t /* ORDER */ -- BY a", 1.0),
+        ("SELECT a AS 'order' FROM t ORDER BY a DESC", 'SELECT a AS "order" FROM t /* BY a */', 1.0),
+        # whole numbers are what they are, and what rounding leaves of 0 is 0
+        ("SELECT 1234567890123.0", "SELECT 1234567890123", 1.0),
+        ("SELECT 1234567890124.0", "SELECT 1234567890123", 0.0),
+        ("SELECT 1234567890124.0", "SELECT 1234567890123.0", 0.0),
+        ("SELECT 123456789012.30001", "SELECT 123456789012.3", 1.0),
+        ("SELECT 12345678901.4", "SELECT 12345678901.3", 0.0),
+        ("SELECT 0.1 + 0.2 - 0.3", "SELECT 0", 1.0),
+        ("SELECT 0.1 + 0.2 - 0.3, 0.5", "SELECT 0.0, 0.5", 1.0),
+        ("SELECT 1e-9", "SELECT 0", 0.0),
+        ("SELECT 0.0", "SELECT 1.6e-19", 0.0),
+        ("SELECT 1.7e-19", "SELECT 1.6e-19", 0.0),
+        ("VALUES (0.0),(1e-20)", "VALUES (0.0),(2e-20)", 0.0),
+        ("SELECT NULL", "SELECT 0.0", 0.0),
+        # what is other each time is no reference; the day is the same for both
+        ("SELECT 5", "SELECT abs(random())", None),
+        ("SELECT 5", "SELECT hex(randomblob(8))", None),
+        ("SELECT a FROM t", "SELECT a + random() FROM t", None),
+        ("SELECT 5", "SELECT julianday('now') + abs(random() % 1000)", None),
+        ("SELECT 5", "SELECT random() = 5, random()", None),
+        ("SELECT date()", "SELECT date('now')", 1.0),
+        ("SELECT a FROM t", "SELECT a FROM t WHERE date('now') > '2000-01-01'", 1.0),
+        ("SELECT strftime('%Y') - 2000", "SELECT strftime('%Y', 'now') - 2000", 1.0),
+        ("SELECT 'random'", "SELECT 'random'", 1.0),
+        ("SELECT a FROM t", "SELECT a FROM t ORDER BY random() * 0", 1.0),
         # as people write them
         ("select\tA, B from T ;  \n", _GOLD, 1.0),
         ('SELECT "a", `b` FROM [t];;', _GOLD, 1.0),
@@ -111,6 +158,22 @@ def test_rows_decide(folder: Path, query: str, gold: str, reward: float | None) 
     judgement = _judged(folder, query, gold)
     assert judgement.reward == reward, judgement
     assert judgement.cause == (None if reward is not None else "reference")
+
+
+@pytest.mark.parametrize(
+    ("row", "reward"),
+    [
+        ({"sql": _GOLD, "query": "Which are there?"}, 1.0),
+        ({"SQL": _GOLD, "query": "Which are there?", "sql": None}, 1.0),
+        ({"query": _GOLD, "sql": {"select": [1]}}, 1.0),
+        ({"query": _GOLD, "sql": ""}, 1.0),
+        ({"query": "Which are there?"}, None),
+    ],
+)
+def test_the_reference_is_the_query_and_not_the_question(folder: Path, row: dict[str, Any], reward: float) -> None:
+    section = {"judge": "sql", "judge_kwargs": {"databases": str(folder)}}
+    task = WorkflowTask(task=Task(metadata={"db_id": "shop", **row}))
+    assert load_judge({"astuner": {"task_judge": section}}).judge(task, wrote(_GOLD, "mysql")).reward == reward
 
 
 @pytest.mark.parametrize(

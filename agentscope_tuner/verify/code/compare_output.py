@@ -13,6 +13,7 @@ import re
 import string
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -26,6 +27,7 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?
 _MOST_DIGITS = 400
 # Items in any order that are only near to what is expected
 _MOST_NEAR = 1000
+_MOST_NEAR_LINES = 200
 # Rounding errors of a long sum, relative to it
 _ROUNDING = 1e-9
 
@@ -41,20 +43,43 @@ def same_output(printed: str, expected: str, *, tolerance: float, unordered: boo
         unordered: whether lines may come in any order.
     """
     got, wanted = _lines(printed), _lines(expected)
-    if unordered:
-        got, wanted = sorted(got), sorted(wanted)
     if len(got) != len(wanted):
         return f"{len(got)} lines are printed, {len(wanted)} expected"
+    if unordered:
+        return _other_line(got, wanted, tolerance)
     for number, (here, there) in enumerate(zip(got, wanted, strict=True), 1):
-        if here == there:
-            continue
-        words, other = here.split(), there.split()
-        if len(words) != len(other):
-            return f"line {number} has {len(words)} words, {len(other)} expected"
-        for word, theirs in zip(words, other, strict=True):
-            if word != theirs and not _near(word, theirs, tolerance):
-                return f"line {number} has {_short(word)}"
+        if here != there and (why := _other_words(here.split(), there.split(), tolerance)):
+            return f"line {number} has {why}"
     return None
+
+
+def _other_words(words: Sequence[str], other: Sequence[str], tolerance: float) -> str | None:
+    if len(words) != len(other):
+        return f"{len(words)} words, {len(other)} expected"
+    pairs = zip(words, other, strict=True)
+    return next((_short(word) for word, theirs in pairs if word != theirs and not _near(word, theirs, tolerance)), None)
+
+
+def _other_line(got: Sequence[str], wanted: Sequence[str], tolerance: float) -> str | None:
+    """A printed line that is none of those which are expected, in any order."""
+    here, there = (Counter(tuple(line.split()) for line in lines) for lines in (got, wanted))
+    left, missing = [*(here - there).elements()], [*(there - here).elements()]
+    # those that are left differ in how they write a number, and most come in the order of their numbers
+    pairs = zip(*(sorted(lines, key=_as_numbers) for lines in (left, missing)), strict=True)
+    apart = [(one, other) for one, other in pairs if _other_words(one, other, tolerance)]
+    missing = [other for _, other in apart]
+    for one, _ in apart:
+        near = (at for at, other in enumerate(missing) if _other_words(one, other, tolerance) is None)
+        at = next(near, None) if len(apart) <= _MOST_NEAR_LINES else None
+        if at is None:
+            return f"one line is {_short(' '.join(one))}"
+        del missing[at]
+    return None
+
+
+def _as_numbers(words: Sequence[str]) -> list[tuple[float, str]]:
+    """What sorts lines by the numbers in them."""
+    return [(float(word), "") if len(word) <= _MOST_DIGITS and _NUMBER.match(word) else (0.0, word) for word in words]
 
 
 # By which expected floats may differ where one data set has them twice

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import base64
+import contextlib
 import io
 import json
 import pickle
@@ -43,7 +44,11 @@ class StdinTest:
 
 @dataclass(frozen=True, slots=True)
 class CallTest:
-    """A function `name`, or a method of that name of the class `Solution`, must return one of `expected`."""
+    """A function `name`, or a method of that name of the class `Solution`, must return one of `expected`.
+
+    Attributes:
+        length: of such a result as JSON, in bytes.
+    """
 
     name: str
     arguments: Sequence[object]
@@ -51,6 +56,7 @@ class CallTest:
     size: int
     public: bool = False
     number: int = 0
+    length: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +161,8 @@ def read_tests(value: object, row: Mapping[str, Any] | None = None) -> TestSet:
         raise BadTestsError("there is no test")
     if all(isinstance(test, StdinTest) and not test.expected.strip() for test in found.tests):
         raise BadTestsError("every expected output is empty, so a program that prints nothing would pass")
+    if all(isinstance(test, CallTest) and None in test.expected for test in found.tests):
+        raise BadTestsError("every expected result is null, so a function that does nothing would pass")
     if row is not None:
         # weights may be those of something else
         weighted = isinstance(row.get("weights"), list) and len(row["weights"]) == len(found.tests)
@@ -339,9 +347,15 @@ def _call(name: object, given: Any, wanted: Any, at: int, written: _Outputs, *, 
         # beside a list of values a text may be that value, or JSON of another
         expected += [_json_or_text(wanted)] if isinstance(wanted, str) and not written.native else []
     size = len(json.dumps(arguments))
-    if "NaN" in json.dumps(expected) and any(one != one for one in expected):
-        raise BadTestsError(f"output {at} is NaN, which no result equals")
-    return CallTest(name, arguments, expected, size, public)
+    if "NaN" in (told := json.dumps(expected)) and any(map(_holds_nan, expected)):
+        raise BadTestsError(f"output {at} holds NaN, which no result equals: leave the test out")
+    return CallTest(name, arguments, expected, size, public, length=len(told) // len(expected))
+
+
+def _holds_nan(value: Any) -> bool:
+    if isinstance(value, list | dict):
+        return any(map(_holds_nan, value.values() if isinstance(value, dict) else value))
+    return bool(value != value)
 
 
 def _json_or_text(text: str) -> Any:
@@ -439,7 +453,78 @@ def _assert(source: str, setup: str = "") -> CodeTest:
     helped |= bool(called and re.search(r"\b(?:assert|raise)\b", setup))
     if not helped and not any(isinstance(part, ast.Assert | ast.Raise | ast.With) for part in parts):
         raise BadTestsError(f"no test, for it asserts nothing: {source!r:.80}")
+    _refuse_idle(source, is_file=False)
     return CodeTest("assert", source, setup)
+
+
+# True whatever stands in them
+_TRUE = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.GeneratorExp, ast.Lambda)
+
+
+def _refuse_idle(source: str, above: str = "", *, is_file: bool = True) -> None:
+    """Raise for tests that can fail no program, or not as they are meant: they would pay each.
+
+    Args:
+        above: code before them, which may define what they assert by.
+        is_file: whether they are functions, of which at least one must assert something.
+    """
+    try:
+        tree = ast.parse(source, _FILE_NAME)
+        with contextlib.suppress(SyntaxError, ValueError):
+            tree = ast.parse(f"{above}\n{source}", _FILE_NAME)
+    # whoever runs it says so
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    nodes = [*ast.walk(tree)]
+    for node in nodes:
+        if why := _idle(node):
+            raise BadTestsError(f"a test that is not what it is meant to be: `{ast.unparse(node):.80}` {why}")
+    if not is_file:
+        return
+    if not any(map(_asserts, nodes)):
+        raise BadTestsError("the tests assert nothing: write `assert` before what they compare")
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    own = {node.name for node in functions}
+    for function in functions:
+        inner = [*ast.walk(function)]
+        helped = any(isinstance(node, ast.Call) and _last_name(node.func) in own for node in inner)
+        if function.name.lower().startswith(("test", "check")) and not helped and not any(map(_asserts, inner)):
+            said = [node.value for node in inner if isinstance(node, ast.Expr | ast.Return)]
+            compared = next((one for one in said if isinstance(one, ast.Compare | ast.BoolOp)), None)
+            if compared is not None:
+                raise BadTestsError(f"{function.name} asserts nothing: write `assert {ast.unparse(compared):.80}`")
+
+
+def _idle(node: ast.AST) -> str:
+    """Why an assertion does not look at what it names; nothing where it does."""
+    message: ast.expr | None
+    if isinstance(node, ast.Assert):
+        tested, message = node.test, node.msg
+        if isinstance(tested, _TRUE) and (getattr(tested, "elts", True) and getattr(tested, "keys", True)):
+            return "is always true: drop the brackets, or write `assert all(…)`"
+    elif isinstance(node, ast.Call) and _last_name(node.func) in ("assertTrue", "assertFalse") and len(node.args) == 2:
+        tested, message = node.args
+    else:
+        return ""
+    try:
+        value = None if message is None else ast.literal_eval(message)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return ""
+    # behind a comparison it may be the number of the test
+    is_meant = value is not None and not isinstance(value, str) and isinstance(tested, ast.Call)
+    return f"compares nothing with {value!r:.40}, its message: write `==`" if is_meant else ""
+
+
+def _asserts(node: ast.AST) -> bool:
+    """Whether a test may fail by this: by an assertion, or what raises where nothing else did."""
+    if isinstance(node, ast.Call):
+        return _last_name(node.func).lower().startswith(("assert", "fail", "exit", "_exit"))
+    named = _last_name(node) in ("xfail", "expectedFailure")
+    return named or isinstance(node, ast.Assert | ast.Raise | ast.With | ast.AsyncWith)
+
+
+def _last_name(node: ast.AST) -> str:
+    return str(node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else "")
 
 
 def _mbpp(row: Mapping[str, Any], depth: int) -> TestSet:
@@ -460,8 +545,9 @@ def _human_eval(row: Mapping[str, Any], depth: int) -> TestSet:
     preamble = _above(prompt, entry)
     solution = row.get("canonical_solution")
     # BigCodeBench: rows of that form whose test is a file
-    is_file = _is_file(source) and not re.search(r"^def check\b", source, re.MULTILINE)
+    is_file = _is_file(source) and not re.search(r"^def (?:check\b|\w+\(candidate\b)", source, re.MULTILINE)
     source = source if is_file else _without_check(source)
+    _refuse_idle(source, preamble)
     return TestSet(
         [_file(source, "unittest", "") if is_file else CodeTest("check", source, preamble, entry)],
         preamble=preamble,
@@ -509,6 +595,7 @@ def _framework(row: Mapping[str, Any], depth: int) -> TestSet:
 
 
 def _file(source: str, framework: str, module: str) -> CodeTest:
+    _refuse_idle(source)
     known: Literal["pytest", "unittest"] = "pytest" if framework == "pytest" else "unittest"
     modules = tuple(dict.fromkeys([*([module.removesuffix(".py")] if module else []), "solution", "main"]))
     return CodeTest("file", source, modules=modules, framework=known)

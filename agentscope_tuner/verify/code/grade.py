@@ -118,6 +118,9 @@ def grade(program: str, tests: TestSet, language: str, bounds: Bounds) -> list[T
         StarvedError: the machine is too busy to say.
         BrokenTests: the tests cannot be run.
     """
+    if number := _too_long(tests, bounds.limits.output_kb):
+        most = bounds.limits.output_kb
+        raise BrokenTests(f"test {number} expects more than the {most:,} KB that a program may write: raise output_kb")
     results: list[TestResult] = []
     with slot():
         answer, is_done = _TestedProgram(program, language, bounds, tests.checker), False
@@ -134,6 +137,17 @@ def grade(program: str, tests: TestSet, language: str, bounds: Bounds) -> list[T
             # a run may be under way in them
             answer.close(broken=not is_done)
     return results
+
+
+def _too_long(tests: TestSet, output_kb: int) -> int:
+    """The number of a test whose expected output no program may write; 0 if there is none."""
+    for test in tests.tests:
+        length = test.length if isinstance(test, CallTest) else 0
+        if isinstance(test, StdinTest) and not tests.checker:
+            length = len(test.expected.strip())
+        if length > output_kb * 1024:
+            return test.number
+    return 0
 
 
 class _TestedProgram:

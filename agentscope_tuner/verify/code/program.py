@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from agentscope_tuner.verify.code.formats import TestSet
@@ -10,7 +11,12 @@ from agentscope_tuner.verify.find import after_thinking
 
 ProgramPlace = Literal["fence", "tag", "whole"]
 # A part that matched is never tried shorter: a long line that ends in a backtick would take quadratic time
-_FENCE = re.compile(r"^([ \t]*+)(`{3,}+|~{3,}+)[ \t]*+([^\s`{]*+)[^\n`]*+$", re.MULTILINE)
+_FENCE = re.compile(
+    r"^([ \t]*+(?:>[ \t>]*+)?(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]++)*+)(`{3,}+|~{3,}+)[ \t]*+([^\s`{]*+)[^\n`]*+$",
+    re.MULTILINE,
+)
+# What a block in a quotation has before each of its lines
+_QUOTE = re.compile(r"^[ \t]*+>[ ]?", re.MULTILINE)
 # Behind the language may stand its version, the name of a file and options
 _LANGUAGE = re.compile(r"([a-z+_]++)-?[0-9]*+(?:\.[0-9]+)*+(?:[:;,=(].*)?", re.DOTALL)
 # Deeper than its opening fence by more, a fence is part of the block: of a docstring in it
@@ -23,8 +29,15 @@ LANGUAGES = {
     "javascript": {"javascript", "js", "node", "nodejs"},
     "bash": {"bash", "sh", "shell"},
 }
-# What other judges look for by the same rules
-_OTHERS = {"sql": {"sql", "sqlite"}}
+# What other judges look for by the same rules: a dialect is SQL all the same
+_OTHERS = {
+    "sql": {
+        *("sql", "sqlite", "postgresql", "postgres", "psql", "pgsql", "plpgsql", "mysql", "mariadb", "tsql", "mssql"),
+        *("plsql", "bigquery", "duckdb"),
+    }
+}
+# What a fence may be called beside, and a row may not: C that is compiled as C++
+_BESIDE = {"cpp": {"c"}}
 _MOST_CHARS = 1_000_000
 
 
@@ -45,12 +58,18 @@ def language_of(named: str) -> str | None:
     return next((own for own, names in (LANGUAGES | _OTHERS).items() if found and found[1] in names), None)
 
 
+def _names(fence: str, language: str) -> bool:
+    """Whether a fence names the language."""
+    found = _LANGUAGE.fullmatch(fence.lower())
+    return language_of(fence) == language or bool(found and found[1] in _BESIDE.get(language, ()))
+
+
 def find_program(output: str, place: ProgramPlace, language: str) -> FoundProgram:
     """The program that `output` states: its last fenced block in `language`, else its last one without a language.
 
-    A block that is never closed is cut off, and no program.
+    A block that is never closed is cut off, and no program. One in a quotation counts where none stands outside.
     """
-    said = after_thinking(output)
+    said = _said(output)
     if len(said) > _MOST_CHARS:
         return FoundProgram(None, f"over the bounds: {len(said):,} characters")
     if place == "tag":
@@ -70,35 +89,89 @@ def find_program(output: str, place: ProgramPlace, language: str) -> FoundProgra
     )
 
 
-def _last_block(text: str, language: str) -> FoundProgram:
-    # examples of what a program prints often stand behind it, in blocks that name no language
-    last: dict[bool, str] = {}
+# A text of a program, on one line, and what stands in it for `<`
+_TEXT = re.compile(r"'[^'\n]{0,300}'|\"[^\"\n]{0,300}\"")
+_LESS = "\ue01f"
+
+
+def _said(output: str) -> str:
+    """The output without its reasoning; a tag within a text of a block is the program's."""
+    if "<" not in output or _LESS in output:
+        return after_thinking(output)
+    parts, end = [], 0
+    for opened, closed in _blocks(output):
+        if closed is not None:
+            block = output[opened.end() : closed.start()]
+            parts += [output[end : opened.end()], _TEXT.sub(lambda text: text[0].replace("<", _LESS), block)]
+            end = closed.start()
+    return after_thinking("".join([*parts, output[end:]])).replace(_LESS, "<")
+
+
+def _blocks(text: str) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
+    """The fences around each block; the last one may never be closed, as is one where its quotation ends."""
     opened: re.Match[str] | None = None
     for fence in _FENCE.finditer(text):
+        depth = fence[1].count(">")
+        if opened is not None and opened[1].count(">") > depth:
+            opened = None
         if opened is None:
             opened = fence
-        elif fence[2].startswith(opened[2]) and not fence[3] and len(fence[1]) <= len(opened[1]) + _MOST_DEEPER:
-            if not opened[3] or language_of(opened[3]) == language:
-                last[bool(opened[3])] = _unindented(text[opened.end() + 1 : fence.start()], len(opened[1]))
+        elif (
+            fence[2].startswith(opened[2])
+            and not fence[3]
+            and opened[1].count(">") == depth
+            and not fence[1].strip(" \t>")
+            and len(fence[1]) <= len(opened[1]) + _MOST_DEEPER
+        ):
+            yield opened, fence
             opened = None
-    if opened is not None and (not opened[3] or language_of(opened[3]) == language):
-        return FoundProgram(None, "the last block of code is never closed")
-    if (found := last.get(True, last.get(False))) is not None and not found.strip():
+    if opened is not None:
+        yield opened, None
+
+
+def _last_block(text: str, language: str) -> FoundProgram:
+    # examples of what a program prints often stand behind it, in blocks that name no language
+    last: dict[tuple[bool, bool], str] = {}
+    for opened, closed in _blocks(text):
+        is_outside = ">" not in opened[1]
+        if opened[3] and not _names(opened[3], language):
+            continue
+        if closed is not None:
+            # the ends of lines are those of the output
+            block = text[opened.end() + 1 : closed.start()].replace("\r\n", "\n")
+            last[is_outside, bool(opened[3])] = _unindented(block, opened[1])
+        elif is_outside:
+            return FoundProgram(None, "the last block of code is never closed")
+    found = last[max(last)] if last else None
+    if found is not None and not found.strip():
         return FoundProgram(None, "the last block of code is empty")
     return FoundProgram(found)
 
 
-def _unindented(block: str, indent: int) -> str:
-    """The block without the white space that stands before its fence, too."""
-    if not indent:
+def _unindented(block: str, before: str) -> str:
+    """The block without what stands before its fence, too: white space, the marks of a quotation, that of a list."""
+    for _ in range(before.count(">")):
+        block = _QUOTE.sub("", block)
+        before = before.partition(">")[2].removeprefix(" ")
+    if not (indent := len(before)):
         return block
     return "".join(line[:indent].lstrip(" \t") + line[indent:] for line in block.splitlines(keepends=True))
+
+
+_FUTURE = re.compile(r"^from[ \t]++__future__[ \t]++import[ \t]++(?:\([^()]*+\)|[^\n;#()]*+)", re.MULTILINE)
 
 
 def completed(source: str, tests: TestSet) -> str:
     """The program with what its task puts above it: HumanEval's prompt, or the imports in it."""
     if not tests.entry:
         return source
-    if tests.prompt and not re.search(rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{tests.entry}\b", source, re.MULTILINE):
-        return f"{tests.prompt.rstrip()}\n{source}"
-    return f"{tests.preamble}\n{source}" if tests.preamble else source
+    defined = rf"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+{tests.entry}\b|^{tests.entry}[ \t]*(?::[^=\n]*)?=(?!=)"
+    above = tests.preamble
+    if tests.prompt and not re.search(defined, source, re.MULTILINE):
+        above = tests.prompt.rstrip()
+    if not above:
+        return source
+    # these may stand at the beginning alone
+    futures = _FUTURE.findall(source)
+    below = _FUTURE.sub(lambda found: "pass" + "\n" * found[0].count("\n"), source) if futures else source
+    return "\n".join([*futures, above, below])

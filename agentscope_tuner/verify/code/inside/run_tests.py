@@ -21,6 +21,7 @@ import sys
 import traceback
 import types
 import unittest
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -69,6 +70,7 @@ def run(payload: bytes) -> int:
             program.provide(files=needs.files, logs=needs.logs)
         outcomes = _RUNNERS[asked["kind"]](asked, program)
         _refuse_unnamed(asked, tree, outcomes)
+        _refuse_failing(tree, outcomes)
         outcomes = _replayed(program, outcomes)
         if not program.is_used and any(why and _NO_FILE.search(why) for _, why in outcomes):
             raise BrokenTestsError("a file that they read is not there")
@@ -140,17 +142,20 @@ def _refuse_broken(asked: dict[str, Any], tree: ast.Module) -> None:
 
 def _refuse_uneven(nodes: Sequence[ast.AST]) -> None:
     """Raise where `parametrize` names another number of values than it has, which pytest does not collect."""
+    once = _set_once(nodes)
     for node in nodes:
         if not (isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.parametrize"):
             continue
-        if len(node.args) < 2 or not isinstance(node.args[1], ast.List | ast.Tuple):
+        cases = node.args[1] if len(node.args) > 1 else None
+        cases = once.get(cases.id) if isinstance(cases, ast.Name) else cases
+        if not isinstance(cases, ast.List | ast.Tuple):
             continue
         try:
             names = ast.literal_eval(node.args[0])
         except ValueError:
             continue
         names = [one for one in names.split(",") if one.strip()] if isinstance(names, str) else [*names]
-        for row in node.args[1].elts if len(names) > 1 else ():
+        for row in cases.elts if len(names) > 1 else ():
             is_written = isinstance(row, ast.List | ast.Tuple) and not any(
                 isinstance(part, ast.Starred) for part in row.elts
             )
@@ -171,6 +176,72 @@ def _refuse_unnamed(asked: dict[str, Any], tree: ast.Module, outcomes: list[tupl
         unknown = {*ends} & {*_free_names(asked["source"])}
         if unknown:
             raise BrokenTestsError(f"they define no {min(unknown)!r}")
+
+
+def _set_once(nodes: Sequence[ast.AST]) -> dict[str, ast.expr]:
+    """The values of the variables that one assignment sets, and nothing else."""
+    stored = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    stored += Counter(node.arg for node in nodes if isinstance(node, ast.arg))
+    told = [node for node in nodes if isinstance(node, ast.Assign) and len(node.targets) == 1]
+    found = {node.targets[0].id: node.value for node in told if isinstance(node.targets[0], ast.Name)}
+    return {name: value for name, value in found.items() if stored[name] == 1}
+
+
+# No call: a name of Python's own may be the program's
+_DATA = (
+    *(ast.Constant, ast.Name, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Subscript, ast.Slice, ast.Compare),
+    *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
+)
+_AT_LINE = re.compile(r"line ([0-9]+): ")
+
+
+def _refuse_failing(tree: ast.Module, outcomes: list[tuple[str, str | None]]) -> None:
+    """Raise where a test ends at a statement of constants that each program comes to: it fails for each."""
+    lines = {int(found[1]) for _, why in outcomes if why and (found := _AT_LINE.match(why))}
+    holders: list[ast.Module | ast.ClassDef] = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
+    functions = [one for holder in holders for one in holder.body if isinstance(one, ast.FunctionDef)]
+    constants = _constants(tree)
+    for body in [tree.body, *(one.body for one in functions if one.name.lower().startswith(("test", "check")))]:
+        for statement in body:
+            value: ast.expr | None = getattr(statement, "test" if isinstance(statement, ast.Assert) else "value", None)
+            if isinstance(statement, ast.Assign | ast.Expr | ast.Assert) and value is not None:
+                is_named = any(statement.lineno <= line <= (statement.end_lineno or 0) for line in lines)
+                if is_named and _is_data(value, constants) and (raised := _alone(statement, value, constants)):
+                    raise BrokenTestsError(f"line {statement.lineno} of them fails for each program: {_words(raised)}")
+            is_left = any(isinstance(node, ast.Return) for node in ast.walk(statement))
+            if is_left and not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+                # what stands behind is for some programs alone
+                break
+
+
+def _constants(tree: ast.Module) -> dict[str, ast.expr]:
+    """The variables that one assignment sets to plain data, of which tests only look up items that never change."""
+    nodes = [*ast.walk(tree)]
+    looked_up = {id(node.value) for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)}
+    read = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    others = {node.id for node in read if id(node) not in looked_up}
+    found = {name: value for name, value in _set_once(nodes).items() if name not in others and _is_data(value, {})}
+    changing = (ast.List, ast.Dict, ast.Set)
+    return {
+        name: value
+        for name, value in found.items()
+        if not any(isinstance(node, changing) for node in ast.walk(value) if node is not value)
+    }
+
+
+def _is_data(value: ast.expr, constants: dict[str, ast.expr]) -> bool:
+    """Whether an expression is made of constants."""
+    nodes = [*ast.walk(value)]
+    return all(isinstance(node, _DATA) and (not isinstance(node, ast.Name) or node.id in constants) for node in nodes)
+
+
+def _alone(statement: ast.stmt, value: ast.expr, constants: dict[str, ast.expr]) -> BaseException | None:
+    """What the statement raises without all others but the constants that it names."""
+    names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} & constants.keys()
+    above: list[ast.stmt] = [ast.Assign([ast.Name(name, ast.Store())], constants[name]) for name in names]
+    tried = ast.Assert(value) if isinstance(statement, ast.Assert) else ast.Expr(value)
+    module = ast.fix_missing_locations(ast.Module([*above, tried], []))
+    return _raised(compile(module, "<tests>", "exec"), {})
 
 
 def _shown(name: str, at: int, known: set[str]) -> str:

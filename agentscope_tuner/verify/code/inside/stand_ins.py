@@ -18,6 +18,7 @@ import types
 import unittest
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -769,6 +770,26 @@ class StandInIterator(StandIn):
     def __await__(self) -> Generator[Any, None, Any]:
         answer: Any = yield from self._program.awaited(self._number).__await__()
         return answer
+
+
+class StandInView(StandIn):
+    """A view of a dictionary's keys or items, or of bytes, which equals a set, or bytes, with what it gives."""
+
+    def __eq__(self, other: object) -> Any:
+        if isinstance(other, bytes | bytearray | memoryview):
+            items = [*self]
+            return all(type(one) is int and 0 <= one < 256 for one in items) and bytes(items) == other
+        # the program is not told what it is compared with
+        return {*self} == {*other} if isinstance(other, AbstractSet) else super().__eq__(other)
+
+    def __ne__(self, other: object) -> Any:
+        return not self == other
+
+    __hash__ = StandIn.__hash__
+
+
+#: Built-in classes of views, by name.
+VIEWS = {type({}.keys()).__name__, type({}.items()).__name__, memoryview.__name__}
 
 
 def as_of_data(program: Any, found: Any, name: str) -> Any:

@@ -22,6 +22,7 @@ from agentscope_tuner.verify.code.compare_output import _overflows, same_output,
         ("", "8", False),
         ("8\n8", "8", False),
         ("1 2", "1\n2", False),
+        ("b\na\n", "a\nb", False),
         ("9", "8", False),
         ("0.3333333", "0.333333333", True),
         ("0.5", "0.50", True),
@@ -44,9 +45,28 @@ def test_outputs(printed: str, expected: str, same: bool) -> None:
     assert (same_output(printed, expected, tolerance=1e-6) is None) == same
 
 
-def test_lines_in_any_order_where_the_row_says_so() -> None:
-    assert same_output("b\na\n", "a\nb", tolerance=0, unordered=True) is None
-    assert same_output("b\na\n", "a\nb", tolerance=0) is not None
+@pytest.mark.parametrize(
+    ("printed", "expected", "same"),
+    [
+        ("b\na\n", "a\nb", True),
+        ("2.0\n9.9999999\n", "10.0\n2.0\n", True),
+        (" 10 a\n  9 b\n", "9 b\n10 a\n", True),
+        ("a\t1\nb 2\n", "b 2\na 1", True),
+        ("1.0000001 b\n0.9999999 a\n", "1.0 a\n1.0 b\n", True),
+        ("0.50 x\n1e1 y\n", "10.0 y\n0.5 x\n", True),
+        ("1\n2\n1\n", "2\n1\n1\n", True),
+        ("1\n2\n2\n", "2\n1\n1\n", False),
+        ("2.0\n9.9\n", "10.0\n2.0\n", False),
+        ("1.0000001 b\n0.9999999 b\n", "1.0 a\n1.0 b\n", False),
+        ("10\n2\n", "10 2", False),
+        ("b a\n", "a b\n", False),
+        ("10.0\n2.0\n2.0\n", "10.0\n2.0\n", False),
+        ("\n".join(f"{number}.0000001" for number in range(3000)), "\n".join(map("{}.0".format, range(3000))), True),
+        ("\n".join(["1.1 a"] * 3000), "\n".join(map("{}.0 b".format, range(3000))), False),
+    ],
+)
+def test_lines_in_any_order_where_the_row_says_so(printed: str, expected: str, same: bool) -> None:
+    assert (same_output(printed, expected, tolerance=1e-6, unordered=True) is None) == same
 
 
 def test_a_difference_does_not_tell_the_expected_output() -> None:

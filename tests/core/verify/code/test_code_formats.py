@@ -19,6 +19,39 @@ _SAMPLES = [{"input": "1\n", "output": "2\n", "testtype": "stdin"}]
 _CALLS = [{"input": "[1, 2]\n3", "output": "true", "testtype": "functional"}]
 
 
+def _test_file(body: str) -> dict[str, str]:
+    return {"framework": "pytest", "module": "m", "test": f"from m import f\ndef test_f(self):\n{body}\n"}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ["assert f(1) == 2, 2"],
+        ["assert f(1), 'two'"],
+        ["assert (f(1) == 2)"],
+        ["assert (\n    f(1)\n    == (1, 2)\n), (1, 2)"],
+        ["assert [x for x in f(1)]"],
+        ["assert f(1), f'{f(2)}'"],
+        _test_file("    self.assertTrue(f(1) == 2, 2)"),
+        _test_file("    self.assertTrue(f(1), 'two')"),
+        _test_file("    with pytest.raises(TypeError):\n        f(1) < f(2)"),
+        _test_file("    if f(1) != 2:\n        raise ValueError"),
+        _test_file("    same(f(1), 2)\n    f(1) == 2\ndef same(a, b):\n    assert a == b"),
+        _test_file("    f(1)\ndef test_b(self):\n    assert f(2)"),
+        _test_file("    np.testing.assert_allclose(f(1), 2)"),
+        _test_file("    f(1) == 2 or pytest.fail('two')"),
+        _test_file("    assert same(f(1), 2)\ndef same(a, b):\n    return a == b"),
+        {"prompt": "def same(a, b):\n    assert a == b\ndef f(x):\n", "test": "def check(c):\n    same(c(1), 2)\n"}
+        | {"entry_point": "f"},
+        {"inputs": [[1], [2]], "outputs": [None, 1], "fn_name": "f"},
+        {"inputs": [[1], [2]], "outputs": [[None, None], [None, None]], "fn_name": "f"},
+        {"inputs": [[1]], "outputs": ["NaN is no number"], "fn_name": "f"},
+    ],
+)
+def test_a_row_that_asserts_what_it_means_is_read(row: object) -> None:
+    assert read_tests(row).tests
+
+
 def _packed(value: object) -> str:
     return base64.b64encode(zlib.compress(pickle.dumps(value))).decode()
 
@@ -76,15 +109,15 @@ def test_rows_of_calls(row: object, arguments: list[object], expected: list[obje
             {"test_list": ["assert f(1) == 2"], "test_setup_code": "x = 1", "challenge_test_list": ["assert f(0)"]},
             ["assert"] * 2,
         ),
-        ({"prompt": "def f(x):\n", "test": "def check(candidate): pass", "entry_point": "f"}, ["check"]),
-        ({"framework": "pytest", "module": "thing", "test": "def test_a(): pass"}, ["file"]),
+        ({"prompt": "def f(x):\n", "test": "def check(candidate): assert candidate(1)", "entry_point": "f"}, ["check"]),
+        ({"framework": "pytest", "module": "thing", "test": "def test_a(): assert f(1)"}, ["file"]),
         ("from solution import f\ndef test_a():\n    assert f(1)", ["file"]),
         ({"solution": "f = abs", "test": "from solution import f\ndef test_a():\n    assert f(1)"}, ["file"]),
         ({"test_code": "from solution import f\ndef test_a():\n    assert f(1)", "style": "instruct"}, ["file"]),
         (
             {
                 "prompt": "def f(x):\n",
-                "test": "class T(unittest.TestCase):\n  def test_a(self): f(1)",
+                "test": "class T(unittest.TestCase):\n  def test_a(self): assert f(1)",
                 "entry_point": "f",
             },
             ["file"],
@@ -100,7 +133,12 @@ def test_rows_of_code(row: object, kinds: list[str]) -> None:
 def test_what_stands_in_the_row_beside_the_tests() -> None:
     prompt = "import math\ndef helper(): pass\ndef f(x):\n    '''doc'''\n"
     found = read_tests(
-        {"prompt": prompt, "test": "def check(c): pass", "entry_point": "f", "canonical_solution": "    return 1\n"}
+        {
+            "prompt": prompt,
+            "test": "def check(c): assert c(1)",
+            "entry_point": "f",
+            "canonical_solution": "    return 1\n",
+        }
     )
     assert (found.preamble, found.entry) == ("import math\ndef helper(): pass\n", "f")
     assert found.solution == prompt + "    return 1\n"
@@ -143,6 +181,26 @@ class _Reduces:
         (["assert f(1) =="], "no Python"),
         ({"test_list": ["print(f(1))"], "test_setup_code": "import math"}, "asserts nothing"),
         ("[" * 100_000, "neither JSON nor tests"),
+        (["assert (f(1) == 2, 'two')"], "drop the brackets"),
+        (["assert [f(1) == 2]"], "drop the brackets"),
+        (["assert (x == 1 for x in f(1))"], "all"),
+        (["assert f(1), 2"], "write `==`"),
+        (["assert f(1), [2]"], "write `==`"),
+        (_test_file("    self.assertTrue(f(1), 2)"), "write `==`"),
+        (_test_file("    return f(1) == 2"), "assert nothing"),
+        (_test_file("    f(1) == 2"), "assert nothing"),
+        (_test_file("    print(f(1))"), "assert nothing"),
+        (_test_file("    f(1) == 2\ndef test_b(self):\n    assert f(2)"), "test_f asserts nothing"),
+        (
+            _test_file("    return f(1) == 2 and f(2) == 3\ndef test_b(self):\n    assert f(2)"),
+            "test_f asserts nothing",
+        ),
+        ({"prompt": "", "test": "def check(c):\n    c(1) == 2\n", "entry_point": "f"}, "assert nothing"),
+        ({"inputs": [[1], [2]], "outputs": [None, None], "fn_name": "f"}, "does nothing"),
+        ({"inputs": ["1", "2"], "outputs": ["null", "null"], "fn_name": "f"}, "does nothing"),
+        ({"inputs": [[1], [2]], "outputs": [[None], [None]], "fn_name": "f"}, "does nothing"),
+        ({"inputs": [[1]], "outputs": [[float("nan"), 2.0]], "fn_name": "f"}, "NaN"),
+        ({"inputs": [[1]], "outputs": [{"a": [float("nan")]}], "fn_name": "f"}, "NaN"),
     ],
 )
 def test_a_row_that_cannot_be_read_is_refused(row: object, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -197,7 +255,7 @@ def test_no_result_is_nan() -> None:
     ],
 )
 def test_what_stands_above_the_function_in_a_prompt(prompt: str, above: str) -> None:
-    row = {"prompt": prompt, "test": "def check(candidate): pass", "entry_point": "Solution().f"}
+    row = {"prompt": prompt, "test": "def check(candidate): assert candidate(1)", "entry_point": "Solution().f"}
     assert read_tests(row).preamble == above
 
 
@@ -215,7 +273,7 @@ def test_a_test_may_be_an_exception_that_is_expected() -> None:
 
 def test_python_does_not_warn_of_a_rows_code() -> None:
     # "<unknown>:1: SyntaxWarning: invalid escape sequence" for each row
-    row = {"prompt": "s = '\\d'\ndef f(x):\n", "test": "def check(c): pass", "entry_point": "f"}
+    row = {"prompt": "s = '\\d'\ndef f(x):\n", "test": "def check(c): assert c(1)", "entry_point": "f"}
     program = "from agentscope_tuner.verify.code.formats import read_tests\n"
     program += f"read_tests(['assert f() == \"\\\\d\"'])\nread_tests({row!r})\n"
     done = subprocess.run([sys.executable, "-W", "always", "-c", program], capture_output=True, text=True, check=True)

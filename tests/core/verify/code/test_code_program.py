@@ -7,7 +7,11 @@ import pytest
 from agentscope_tuner.verify.code.formats import read_tests
 from agentscope_tuner.verify.code.program import ProgramPlace, completed, find_program, language_of
 
-_HUMAN_EVAL = {"prompt": "import math\ndef f(x):\n    '''doc'''\n", "test": "def check(c): pass", "entry_point": "f"}
+_HUMAN_EVAL = {
+    "prompt": "import math\ndef f(x):\n    '''doc'''\n",
+    "test": "def check(c): assert c(1)",
+    "entry_point": "f",
+}
 _WITH_FENCES = 'def f():\n    """\n    ```\n    f()\n    ```\n    """\n'
 
 
@@ -40,6 +44,27 @@ _WITH_FENCES = 'def f():\n    """\n    ```\n    f()\n    ```\n    """\n'
         ("```3.11\nx = 1\n```", None),
         ("```:solution.py\nx = 1\n```", None),
         ("```python.console\nx = 1\n```", None),
+        # in an item of a list, or a quotation where no block stands outside
+        ("1. ```python\n   if x:\n       y\n   ```", "if x:\n    y\n"),
+        ("- ```python\n  x = 1\n  ```\n", "x = 1\n"),
+        ("* 2) ~~~py\n     x = 1\n     ~~~", "x = 1\n"),
+        ("> ```python\n> if x:\n>     y\n> ```", "if x:\n    y\n"),
+        ("> So:\n>\n>   ```python\n>   x = 1\n>\n>   y\n>   ```\n", "x = 1\n\ny\n"),
+        ("> > ```py\n> > x = 1\n> > ```", "x = 1\n"),
+        ("```\nx = 1\n```\nIt prints\n> ```\n> 8\n> ```", "x = 1\n"),
+        ("> ```python\n> never closed\n\n```python\nx = 1\n```", "x = 1\n"),
+        ("> ```python\n> never closed", None),
+        ("> ```text\n> x = 1\n> ```", None),
+        ('```python\nx = """\n> ```\n- ```\n"""\n```', 'x = """\n> ```\n- ```\n"""\n'),
+        ("1. So:\r\n   ```python\r\n   if x:\r\n       y\r\n   ```\r\n", "if x:\n    y\n"),
+        # tags in a text of the program are the program's
+        ("<think>so</think>\n```python\nx = '</think>'\n```", "x = '</think>'\n"),
+        ('```python\nx = y.split("</think>")[-1]\n```', 'x = y.split("</think>")[-1]\n'),
+        ("```python\nx = re.sub(r'<think>.*?</think>', '', y)\n```", "x = re.sub(r'<think>.*?</think>', '', y)\n"),
+        ("```python\nx = '<think>'\n```", "x = '<think>'\n"),
+        ("I'd say so</think>Here's\n```python\nx = 1\n```", "x = 1\n"),
+        ("```python\nold = 1\n```\n</think>\nHere's no program", None),
+        ("<think>```python\nx = 'old'</think>\n```python\nnew\n```", "new\n"),
         ("```python\nx = 1\n```\n```python\ncut off", None),
         ("```python\n\n```", None),
         ("x = 1", None),
@@ -65,6 +90,21 @@ def test_the_language_that_a_fence_names(named: str, language: str | None) -> No
     assert language_of(named) == language
 
 
+@pytest.mark.parametrize(
+    ("fence", "language", "is_read"),
+    [
+        *((name, "cpp", True) for name in ("c", "C", "c11", "c++")),
+        *((name, "cpp", False) for name in ("c#", "objective-c", "rust")),
+        *((name, "python", False) for name in ("c", "cython", "sql")),
+        *((name, "sql", True) for name in ("postgresql", "PostgreSQL", "mysql", "sqlite3", "psql", "tsql")),
+        *((name, "sql", False) for name in ("mongodb", "text", "nosql", "python", "graphql")),
+    ],
+)
+def test_a_dialect_is_the_language_of_its_row(fence: str, language: str, is_read: bool) -> None:
+    found = find_program(f"```{fence}\nx\n```", "fence", language)
+    assert (found.source == "x\n") is is_read
+
+
 def test_other_places() -> None:
     assert find_program("x = 1", "whole", "python").source == "x = 1"
     assert find_program("Hi\n```\nx = 1\n```", "whole", "python").source == "x = 1\n"
@@ -79,6 +119,32 @@ def test_a_continuation_stands_under_its_prompt_and_a_whole_function_under_its_i
     tests = read_tests(_HUMAN_EVAL)
     assert completed("    return x\n", tests) == "import math\ndef f(x):\n    '''doc'''\n    return x\n"
     assert completed("def f(x):\n    return x\n", tests) == "import math\n\ndef f(x):\n    return x\n"
+
+
+_PROMPT = "import math\ndef f(x):\n    '''doc'''\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "whole"),
+    [
+        ("from __future__ import annotations\ndef f(x): pass", None),
+        ("'''doc'''\nfrom __future__ import annotations  # so\nimport re\ndef f(x): pass", None),
+        ("from __future__ import (\n    annotations,\n    division,\n)\ndef f(x): pass", None),
+        ("from __future__ import division; y = 1\ndef f(x): pass", None),
+        ("from __future__ import division\nfrom __future__ import annotations\nf = 1", None),
+        ("f = lambda x: x", "import math\n\nf = lambda x: x"),
+        ("f: Callable[[int], int] = abs", "import math\n\nf: Callable[[int], int] = abs"),
+        ("class f: pass", "import math\n\nclass f: pass"),
+        # a continuation
+        ("    f == 1\n    return x", f"{_PROMPT}    f == 1\n    return x"),
+        ("    f = 1\n    return x", f"{_PROMPT}    f = 1\n    return x"),
+        ("    return 'from __future__ import x'", f"{_PROMPT}    return 'from __future__ import x'"),
+    ],
+)
+def test_a_program_under_its_prompt_is_one(source: str, whole: str | None) -> None:
+    found = completed(source, read_tests(_HUMAN_EVAL))
+    assert whole in (None, found)
+    compile(found, "program", "exec", dont_inherit=True)
 
 
 _MANY = 300_000
