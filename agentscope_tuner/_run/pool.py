@@ -1,8 +1,11 @@
 """The pool of child processes: one way to start, feed, limit, replace and end them, whatever they run.
 
 A program subclasses `Pool` and says what its workers are given: the sandbox's comparisons, an engine's batches of rows,
-rollouts. `QuestionPool` is for programs that answer questions one by one. What a death costs is decided in
-`worker_deaths`, for all of them.
+rollouts. `QuestionPool` is for programs that answer questions one by one.
+
+A worker that dies is replaced, in any case. A loaded or stopped machine must not cost a verdict, so there is one
+`Policy` for every program: work that was begun is tried once more, by another worker; what says nothing about the work
+is borne more often.
 
 All pools of a process live on one event loop, on a daemon thread. Nothing here holds a lock, so a fork copies none.
 """
@@ -29,10 +32,78 @@ from agentscope_tuner._run import forks, loops
 from agentscope_tuner._run.channel import FrameTooLongError
 from agentscope_tuner._run.child import ChildProcess, ChildProgram
 from agentscope_tuner._run.fair_queue import FairQueue, Request, current_request
-from agentscope_tuner._run.worker_deaths import POLICY, CpuTimeUp, Toll, WallTimeUp, WorkerClosed, WorkerLost
 from agentscope_tuner.errors import Cause, JudgeError
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """When work is given up, the same for every program.
+
+    Attributes:
+        deaths: workers that die of one piece of work, before it gets no verdict. The first may have died of damage that
+            an earlier piece left behind.
+        losses: workers that are lost in a row for a reason that says nothing about the work: they end while they
+            start, or are given no CPU.
+        start_seconds: a worker that has not started by then counts as lost.
+    """
+
+    deaths: int = 2
+    losses: int = 3
+    start_seconds: float = 120.0
+
+
+POLICY = Policy()
+
+
+class WorkerLost(Exception):
+    """A worker can give no more answers: it ended, its messages cannot be read, or it was killed.
+
+    Attributes:
+        begun: whether it had the whole of its oldest work. Otherwise its end says nothing about that work.
+        how: how it ended, in words.
+    """
+
+    def __init__(self, *, begun: bool = False) -> None:
+        super().__init__(begun)
+        self.begun = begun
+        self.how = ""
+
+
+class WallTimeUp(WorkerLost):
+    """The worker took longer over its oldest work than it may, and was killed."""
+
+
+class CpuTimeUp(WorkerLost):
+    """The worker used up the CPU time that its oldest work may cost, and was killed."""
+
+
+class WorkerClosed(WorkerLost):
+    """The pool was closed, and the worker ended with it."""
+
+
+@dataclass(slots=True)
+class Toll:
+    """The workers that one piece of work has cost."""
+
+    deaths: int = 0
+    losses: int = 0
+
+    def add(self, *, guilty: bool) -> bool:
+        """Count a worker, which died of this work or was lost beside it; return whether the work is given up now."""
+        if guilty:
+            self.deaths += 1
+        else:
+            self.losses += 1
+        return self.deaths >= POLICY.deaths or self.losses >= POLICY.losses
+
+    def gives_up(self, loss: WorkerLost) -> bool:
+        """Whether `loss` ends the work that the lost worker was at; otherwise another worker gets it."""
+        if isinstance(loss, WorkerClosed):
+            return False
+        # Another worker would take as long
+        return (isinstance(loss, WallTimeUp) and loss.begun) or self.add(guilty=loss.begun)
 
 
 # A dead child is noticed at once by its closed channel, unless a process that it started holds the channel open

@@ -21,8 +21,7 @@ from typing import Any
 from agentscope_tuner._run import channel
 from agentscope_tuner._run.channel import ParentChannel, ResultJournal, Slots
 from agentscope_tuner._run.child import ChildProgram
-from agentscope_tuner._run.pool import Pool, Worker
-from agentscope_tuner._run.worker_deaths import POLICY, WallTimeUp, WorkerClosed, WorkerLost
+from agentscope_tuner._run.pool import POLICY, Pool, WallTimeUp, Worker, WorkerClosed, WorkerLost
 from agentscope_tuner.engines.crew import SLICE_SECONDS, BatchPace, Crew, Out, Rows, Work
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
 from agentscope_tuner.records.blocks import Block

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentscope_tuner._run.child import ChildProgram
-from agentscope_tuner._run.pool import PoolQuestion, QuestionPool, Worker
-from agentscope_tuner._run.worker_deaths import WallTimeUp, WorkerLost
+from agentscope_tuner._run.pool import PoolQuestion, QuestionPool, WallTimeUp, Worker, WorkerLost
 from agentscope_tuner.env_service.environment import TOKEN_VARIABLE
 from agentscope_tuner.errors import ConfigError
 

@@ -20,8 +20,17 @@ from pathlib import Path
 from typing import Any, cast
 
 from agentscope_tuner._run.child import ChildProgram
-from agentscope_tuner._run.pool import PoolQuestion, QuestionPool, Worker, close_all
-from agentscope_tuner._run.worker_deaths import POLICY, CpuTimeUp, WallTimeUp, WorkerClosed, WorkerLost
+from agentscope_tuner._run.pool import (
+    POLICY,
+    CpuTimeUp,
+    PoolQuestion,
+    QuestionPool,
+    WallTimeUp,
+    Worker,
+    WorkerClosed,
+    WorkerLost,
+    close_all,
+)
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify.math.verdict import CHEAP_STAGES, READING, Copied, MathVerdict, ReadPair, Verdict
 

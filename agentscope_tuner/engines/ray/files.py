@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner._run.worker_deaths import POLICY
+from agentscope_tuner._run.pool import POLICY
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.engines.crew import SLICE_SECONDS
 from agentscope_tuner.engines.judging import (

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from agentscope_tuner._run.worker_deaths import POLICY
+from agentscope_tuner._run.pool import POLICY
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.engines.ray import enter, own_error, portable, ray_module
 from agentscope_tuner.errors import AstunerError, Cause, ConfigError, JudgeError

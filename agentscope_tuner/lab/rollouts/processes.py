@@ -16,8 +16,7 @@ from typing import Any
 
 from agentscope_tuner._run.channel import ParentChannel
 from agentscope_tuner._run.child import ChildProgram
-from agentscope_tuner._run.pool import Pool, Worker
-from agentscope_tuner._run.worker_deaths import Toll, WorkerLost
+from agentscope_tuner._run.pool import Pool, Toll, Worker, WorkerLost
 from agentscope_tuner.config import Settings
 from agentscope_tuner.errors import Cause, ConfigError
 from agentscope_tuner.lab.rollouts.attempt import Lender

@@ -25,8 +25,7 @@ from typing import Any, Literal, TypeVar
 
 from agentscope_tuner._run import loops
 from agentscope_tuner._run.child import ChildProgram
-from agentscope_tuner._run.pool import PoolQuestion, QuestionPool, Worker
-from agentscope_tuner._run.worker_deaths import WallTimeUp, WorkerLost
+from agentscope_tuner._run.pool import PoolQuestion, QuestionPool, WallTimeUp, Worker, WorkerLost
 from agentscope_tuner.config import Settings
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
 from agentscope_tuner.graders.client.usage import recorded

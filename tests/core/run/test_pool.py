@@ -22,8 +22,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner._run.child import ChildProgram
-from agentscope_tuner._run.pool import PoolQuestion, QuestionPool, Worker
-from agentscope_tuner._run.worker_deaths import POLICY, Toll, WallTimeUp, WorkerLost
+from agentscope_tuner._run.pool import POLICY, PoolQuestion, QuestionPool, Toll, WallTimeUp, Worker, WorkerLost
 from agentscope_tuner.errors import Cause, JudgeError
 
 ROOT = Path(__file__).parents[3]
