@@ -1,8 +1,8 @@
 """What `astuner migrate` makes of AgentJet's own YAMLs: `python -m benchmarks.agentjet CHECKOUT`.
 
 Of each YAML in the folder that configures AgentJet a line says which judge it names and which of ours that becomes, and
-whether astuner loads the result; or why it is refused. `own judge` is one of AgentJet's users: its module is imported
-where it stands, so start the command with the checkout on PYTHONPATH. The last line counts.
+whether astuner loads the result; or why it is refused. A judge of AgentJet's users is imported from the working
+directory: those under `tutorial` load in a checkout of AgentJet, and not here. The last line counts.
 """
 
 from __future__ import annotations

@@ -86,6 +86,10 @@ def migrate(
     say(f"next: astuner check --conf {output or 'FILE'}", to=stderr)
 
 
+# One of these is in each section that configures a training, and none where data is only generated
+_OF_TRAINING = frozenset({"task_judge", "rollout", "model", "data"})
+
+
 def migrated(text: str) -> tuple[str, list[str]]:
     """AgentJet's YAML `text` with our section, and notes for the reader. All but the judge's own lines stays as it is.
 
@@ -109,6 +113,8 @@ def migrated(text: str) -> tuple[str, list[str]]:
     others = [each for each in listed if isinstance(each, str) and each.startswith(_TRAINERS)]
     if not named and others and not _DEFAULTS & {*others}:
         raise ValueError(f"it names no judge: copy {name}.task_judge from {others[-1]!r}, which its `defaults` name")
+    if not named and "defaults" not in whole and _OF_TRAINING.isdisjoint(whole[name]):
+        raise ValueError(f"{name} has none of {', '.join(sorted(_OF_TRAINING))}, and no `defaults`: it trains nothing")
     found = _translated(judge, named=named)
     if name == "astuner" and _is_ours(judge or {}):
         raise ValueError(f"astuner.task_judge names a judge of astuner's: it is migrated, {_CHECK}")

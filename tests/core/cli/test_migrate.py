@@ -146,6 +146,7 @@ def test_learned_rubrics_keep_what_is_known_and_name_the_rest() -> None:
         # what AgentJet's own files hold: a section twice, a judge in another file, and gaps to fill
         ("ajet:\n  rollout: {a: 1}\n  x: 1\n  rollout: {b: 1}\n", "ajet.rollout stands there twice"),
         ("defaults: [ajet_ts_default]\najet:\n  x: 1\n", "copy ajet.task_judge from 'ajet_ts_default'"),
+        ("astune:\n  data_generator: {a: 1}\n  document_reader: {b: 1}\n", "it trains nothing"),
         # AgentJet's first form of learned rubrics: the judge of its defaults stood for this one
         ("astune:\n  task_judge:\n    class_name: RMAutoGraderJudge\n", "'class_name' and no judge_protocol"),
         ("ajet:\n  model: {path: x}\n  steps: {{NUM_STEPS}}\n", "with a gap {{NUM_STEPS}} in line 3: fill its gaps"),
