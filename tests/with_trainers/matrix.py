@@ -247,7 +247,7 @@ open-instruct are not on PyPI: they run on the types that they document.""",
     "zh": (
         "# 训练器得到什么",
         "[English](trainers_matrix.md)",
-        """每一格都是一个测试：这种情况的各行经过训练器的代码（版本写在旁边），格中写的是它得到了什么。[运行什么](#what-runs)
+        """每一格都是一个测试：这种情况的各行经过训练器的代码（版本写在旁边），格中写的是它得到了什么。[运行什么](#运行什么)
 列出这些代码：有的是训练器处理奖励的全部代码，有的只是其接口处的类。
 `make trainers-matrix` 运行全部测试并生成本页。
 如何接入各训练器，见 [trainers.zh.md](trainers.zh.md)。""",
@@ -294,7 +294,6 @@ def pages(table: Mapping[str, Sequence[str]]) -> dict[str, str]:
         lines += [f"| {name} | {found.meaning[place]} |" for name, found in CASES.items()]
         lines += [
             "",
-            *([] if language == "en" else ['<a id="what-runs"></a>', ""]),
             ran,
             "",
             f"| {runs} |",
