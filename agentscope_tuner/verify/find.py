@@ -497,8 +497,7 @@ def _plain_box(text: str) -> PlacedAnswer | None:
     if ("%" in line or "`" in line or line.lstrip()[:1] == "[") and _is_unsaid(text, start):
         return None
     content = text[text.index("{", start) + 1 : flat.end() - 1]
-    foretells = ("next" in near or "follow" in near) and foretold_wrong(near)
-    if is_last and not foretells and _ends_a_sentence(near[-_LINE:]):
+    if is_last and _ends_a_sentence(near[-_LINE:]) and not foretold_wrong(near[-_LINE:]):
         # nothing around it is left to read
         return PlacedAnswer(content.strip(), _IN_BOX, content)
     again = () if is_last or states_nothing(rest) else stated_again(text, start, rest, content)

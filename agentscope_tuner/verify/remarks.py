@@ -1209,11 +1209,19 @@ _ASKS_INSTANCE = re.compile(
 )
 
 
+# What each lead that is looked at has: the noun, or a part of the words for an example or a form
+_HINTS = (
+    *("answer", "example", "instance", "beispiel", "exemp", "ejemplo", "esempio", "például", "örneğin", "ví dụ"),
+    *("misalnya", "na przykład", "bijvoorbeeld", "till ex", "for eks", "例", "比如", "たとえば", "예를"),
+    *("format", "template", "placeholder", "sample", "z.b", "z. b"),
+)
 _TYPESET = re.compile(r"\\[a-zA-Z]+\s*\{?")
 
 
 def _of_another(lead: str, asked: Asked) -> str:
     """What says before an answer that it is not the one asked for: `the banned answer is`, `the format is`."""
+    if not any(map(lead.__contains__, _HINTS)):
+        return ""
     if (instance := _IS_INSTANCE.search(lead)) is not None and not _ASKS_INSTANCE.search(asked.text):
         return instance[0].strip()
     said = _OF_NOUN.search(_TYPESET.sub(" ", lead) if "\\" in lead else lead)

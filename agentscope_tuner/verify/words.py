@@ -443,9 +443,38 @@ _FORETELLS = re.compile(
 )
 
 
+# What stands in each such sentence: it is found much sooner
+_WHAT = ("one", "answer", "value", "result", "number", "line", "box", "statement", "is", "are", "was")
+_AHEAD = (
+    "hat follows",
+    "as folgende",
+    "a suite",
+    "o siguiente",
+    "uanto segue",
+    "o seguinte",
+    "ледующее",
+    "下面",
+    "以下",
+)
+
+
+def _points_ahead(near: str) -> bool:
+    for lead in ("ext ", "ollowing "):
+        at = near.find(lead)
+        while at >= 0:
+            if near.startswith(_WHAT, at + len(lead)):
+                return True
+            at = near.find(lead, at + 1)
+    return any(map(near.__contains__, _AHEAD))
+
+
 def foretold_wrong(before: str, question: str = "") -> str:
     """What calls the sentence of an answer wrong before it, `The next one is wrong.`, unless one is asked for."""
     near = before[-WINDOW:]
+    # without the end of a sentence no other one stands before
+    ends = "." in near or ":" in near or "\n" in near or "!" in near or "。" in near
+    if not ends or not _points_ahead(near):
+        return ""
     said = _FORETELLS.search(near) if CALLS_WRONG.search(near) and not CALLS_WRONG.search(question) else None
     return "" if said is None else said[0].strip()
 
