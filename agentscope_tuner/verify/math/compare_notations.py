@@ -388,7 +388,7 @@ def _in_signs_beside(text: str, truth: str) -> tuple[str, str]:
         for one, other in (name for name in names if name[0] != name[1]):
             # a segment's length has the name of its ends in either order
             if f"{one}{other}" not in truth and f"{other}{one}" in truth:
-                text = text.replace(f"{one}{other}", f"{other}{one}")
+                text = re.sub(rf"(?<![A-Za-z]){one}{other}(?![A-Za-z])", f"{other}{one}", text)
     between = _BETWEEN.fullmatch(plain(text)) if _BOUNDED.search(truth) is not None else None
     if between is not None and (between["all"] or not _CLOSED_END.search(truth)):
         low, high = between["low"] or between["from"], between["high"] or between["to"]

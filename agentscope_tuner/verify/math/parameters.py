@@ -623,9 +623,9 @@ _FILLING = re.compile(
     r"(?:all|every|any|exactly|precisely|the|those|for|of|when|if|iff|is|are|must|be|values?|only|an?|such that|that"
     r"|which|where|with"
     r"|alle|jede[sr]?|für|wenn|ist|tous?|toutes?|les?|pour|est"
-    r"|todos?|todas?|l[oa]s|para|es|tutti|gli|per|os|é|все|всех|всяко[ем]|люб\w+|при|для|—|-"
+    r"|todos?|todas?|l[oa]s|para|es|tutti|gli|per|os|é|все|всех|всяко[ем]|люб\w+|при|для|—|-(?=\s[а-яё])"
     r"|所有的?|全体|全部|任意的?|一切|的|是|为|すべての|모든|은|는|が|は)(?![a-zа-яß-ÿ])"
-    r"|[:|]|\\(?:left|right)|\\[{} ]"
+    r"|[:|](?=\s*[a-z\\])|\\mid(?=\s*[a-z\\])|\\(?:left|right)|\\[{} ]"
 )
 _WHOLE = re.compile(
     r"(?:integers?|numbers?|whole|ganzen?|zahl(?:en)?|entiers?|nombres?|enteros?|números?|numeri|interi|inteiros?"
@@ -673,7 +673,7 @@ _KEPT: tuple[tuple[str, Callable[[int, re.Match[str]], bool]], ...] = (
     ),
     (
         r"primes?|primzahl(?:en)?|premiers?|primos?|прост\w+|素数|质数",
-        lambda n, m: n > 1 and all(n % d for d in range(2, isqrt(n) + 1)),
+        lambda n, _: _is_prime(n),
     ),
 )
 _WITHIN: tuple[tuple[str, Callable[[int, re.Match[str]], bool]], ...] = (
@@ -701,7 +701,7 @@ _WITHIN: tuple[tuple[str, Callable[[int, re.Match[str]], bool]], ...] = (
     ),
 )
 _NOT = (
-    r"(?P<not>(?:is |are )?(?:except (?:for )?|other than |excluding |not (?:an? )?|non-?|nicht |no |не )"
+    r"(?P<not>(?:is |are )?(?:except (?:for )?|other than |excluding |not (?:an? )?|non-?|nicht |не )"
     r"|\\not\s*|不[是能]?)?"
 )
 _CONDITIONS = tuple(
@@ -735,11 +735,12 @@ def _is_prime(number: int) -> bool:
     return number > 1 and all(number % divisor for divisor in range(2, isqrt(number) + 1))
 
 
+_STRICT = ("<", ">", "\\lt", "\\gt", "less than", "greater than", "more than")
+
+
 def _keeps(one: int, sign: str, other: int) -> bool:
-    equal = "e" in sign.removeprefix("less").removeprefix("greater").removeprefix("more") and "\\" in sign
-    equal = equal or sign in ("≥", "⩾", "≤", "⩽", "at least", "at most")
-    low = sign[:1] in "<≤⩽l" or sign[:2] == "\\l" or sign == "at most"
-    return (one < other if low else one > other) or (equal and one == other)
+    is_below = sign.startswith(("<", "≤", "⩽", "\\l", "less", "at most"))
+    return one == other if sign not in _STRICT and one == other else one < other if is_below else one > other
 
 
 @lru_cache(maxsize=1024)
@@ -801,8 +802,14 @@ class _WholeNumberReader:
             self.at += len(self.said[self.at :]) - len(self.said[self.at :].lstrip())
         self._end_clause()
         # who tells a number twice says something else
-        is_read = self.values.isdisjoint(self.members) and self.first <= self.members
+        is_read = self.values.isdisjoint(self.members) and self._begins()
         return is_read and len(self.letters) <= 1 and self.period < _SPAN.stop // _FEWEST
+
+    def _begins(self) -> bool:
+        """Whether the numbers that were told as the first ones are these."""
+        least = min(self.first, default=0)
+        ordered = sorted(one for one in self.members if one > 0 or one >= least)
+        return ordered[: len(self.first)] == sorted(self.first)
 
     def result(self) -> WholeNumbers | None:
         members = frozenset(self.members | self.values)
