@@ -12,8 +12,9 @@ from typing import Any, cast
 import pytest
 
 from agentscope_tuner.errors import GraderError
-from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt, Usage
+from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import Reply, ReplyError
+from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.rubrics.propose import Proposer, numbered, reproduces, sort_into_themes
 from agentscope_tuner.graders.rubrics.saved import Rubric, SavedGrader, load, save
 from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig, Sample
@@ -40,7 +41,9 @@ class Scripted:
 
 
 def settings(**options: Any) -> AutoGraderConfig:
-    return AutoGraderConfig(model_name="m", dataset_file={"training": {"file_path": "x"}}, **options)
+    return AutoGraderConfig.model_validate(
+        {"model_name": "m", "dataset_file": {"training": {"file_path": "x"}}, **options}
+    )
 
 
 def themes(model: Scripted, *texts: str, **options: Any) -> list[tuple[str, str | None]]:

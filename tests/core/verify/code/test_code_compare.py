@@ -200,7 +200,10 @@ def test_items_in_any_order(got: list[object], expected: list[object], same: boo
 @pytest.mark.parametrize(
     ("text", "overflows"),
     [
-        *((text, True) for text in ("9e307", "-9E+307", "[2e999, 2]", '{"x":2e9_99}', "3\n1e100", "1" * 400 + ".0", "x1e200")),
+        *(
+            (text, True)
+            for text in ("9e307", "-9E+307", "[2e999, 2]", '{"x":2e9_99}', "3\n1e100", "1" * 400 + ".0", "x1e200")
+        ),
         *((text, False) for text in ("1.5e3 2e5", "1" * 400, "1e-300", "hello1e5", "inf", "-" * 100_000)),
     ],
 )

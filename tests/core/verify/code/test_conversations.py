@@ -86,7 +86,12 @@ def test_who_is_asked_back_answers_in_the_same_conversation(asking: Conversation
 
 def test_a_container_that_has_not_changed_is_not_written_out_again() -> None:
     packed: list[object] = []
-    shared = SharedContainers(lambda one: [packed.append(one), one][1], lambda one: one, 1)
+
+    def pack(one: object) -> object:
+        packed.append(one)
+        return one
+
+    shared = SharedContainers(pack, lambda one: one, 1)
     numbers = [*range(1000)]
     shared.share(numbers)
     assert shared.outgoing() == {"held": {1: numbers}}
