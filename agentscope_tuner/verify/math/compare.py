@@ -75,12 +75,14 @@ from agentscope_tuner.verify.math.node import (
     is_joined,
     is_relation,
     literal,
+    mapped,
     renamed,
     symbols,
     walk,
 )
 from agentscope_tuner.verify.math.parameters import (
     as_integrals,
+    same_functions,
     same_parameter,
     same_progression,
     with_dummy_of,
@@ -170,6 +172,20 @@ def meant(ref: Node, ans: Node, question: Question | None) -> Pair | None:
         # already means 30: a second meaning would let one answer fit two references
         return None
     return _unmarked(ref), _unmarked(ans)
+
+
+def _with_factors(side: Node, other: Node) -> Node:
+    """The side with a product for each call of what is a letter of the other side: `h(a+b)` beside `(a+b)h`."""
+    calls = {n.function for n in walk(side) if isinstance(n, UndefinedCall) and len(n.args) == 1}
+    letters = calls & symbols(other)
+
+    def changed(node: Node) -> Node:
+        node = mapped(node, changed)
+        if isinstance(node, UndefinedCall) and node.function in letters and len(node.args) == 1:
+            return Product((Symbol(node.function), *node.args))
+        return node
+
+    return changed(side) if letters else side
 
 
 def _unmarked(node: Node) -> Node:
@@ -379,11 +395,11 @@ class CheapComparer:
         if (same := same_bounds(self, ref, ans)) is not None:
             return same
         if isinstance(ref, Statement) or isinstance(ans, Statement):
-            return self._statements(ref, ans)
+            return self._curves(self._statements(ref, ans), ref, ans)
         if not in_asked_order(ans, ref, self.question):
             return DIFFERENT
         if isinstance(ref, Named) or isinstance(ans, Named):
-            return self._named(ref, ans)
+            return self._curves(self._named(ref, ans), ref, ans)
         if isinstance(ref, Family) or isinstance(ans, Family):
             return same_family(self, ref, ans)
         inner = _only_element(ref, ans)
@@ -434,6 +450,7 @@ class CheapComparer:
         return self.question.letters if self.question is not None else frozenset()
 
     def _values(self, ref: Node, ans: Node) -> Outcome:
+        ref, ans = _with_factors(ref, ans), _with_factors(ans, ref)
         if has_unit(ref, ans):
             return same_quantity(self, ref, ans)
         if (amount := asked_amount(ref, ans, self.question)) is not None:
@@ -453,7 +470,8 @@ class CheapComparer:
         if any(ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
             # The terms that the dots leave out are not known
             return EQUAL if self._same_beginning(ref, ans) else UNKNOWN
-        return self.leaf(*as_integrals(ref, with_names_of(ref, ans, self.question), self.question))
+        found = self.leaf(*as_integrals(ref, with_names_of(ref, ans, self.question), self.question))
+        return found if found is EQUAL else (same_functions(self.leaf, ref, ans, self.question) or found)
 
     def _same_beginning(self, ref: Node, ans: Node) -> bool:
         r"""Whether two sums show the same terms before their last dots: `1 - x^2/2! + \\ldots`."""
@@ -551,6 +569,12 @@ class CheapComparer:
         if isinstance(ans, Statement) and (named := ratio_named(ref, ans.node, self.question)) is not None:
             return self.compare(ref, named)
         return self._stated_value(ref, ans.node) if isinstance(ans, Statement) else DIFFERENT
+
+    def _curves(self, found: Outcome, ref: Reading, ans: Reading) -> Outcome:
+        """The outcome for two sides that may be all curves of an equation with an arbitrary constant."""
+        if found is EQUAL or not (isinstance(ref, Statement | Named) and isinstance(ans, Statement | Named)):
+            return found
+        return same_functions(self.leaf, ref.node, ans.node, self.question) or found
 
     def _asks_line(self) -> bool:
         """Whether the question asks for a line, so that `x - 3 = 0` is as good as `x = 3`."""

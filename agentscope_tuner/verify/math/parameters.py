@@ -28,6 +28,7 @@ from agentscope_tuner.verify.math.node import (
     Node,
     Number,
     Outcome,
+    PlusMinus,
     Power,
     Product,
     Quotient,
@@ -37,12 +38,16 @@ from agentscope_tuner.verify.math.node import (
     Text,
     UndefinedCall,
     all_known,
+    all_of,
+    difference,
     is_applied,
     is_collection,
+    is_equation,
     is_symbol,
     literal,
     mapped,
     number,
+    product_of,
     renamed,
     substituted,
     symbols,
@@ -353,7 +358,7 @@ _SEVERAL = frozenset({"A", "B", "C", "D", "C_1", "C_2", "c_1", "c_2", "a", "b", 
 def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
     """The answer with its dummy name replaced by the reference's, or with its two constants of integration."""
     mine, theirs = symbols(ref) - symbols(ans), symbols(ans) - symbols(ref)
-    if not (mine or theirs) and question is not None and _FAMILY.search(question.text) is not None:
+    if not (mine or theirs) and question is not None and question.has_constants:
         return _with_sign_of(ref, ans, (symbols(ref) & _OF_INTEGRATION) - question.letters)
     if len(mine) != len(theirs) or not 1 <= len(mine) <= 2 or (question and (mine | theirs) & question.letters):
         return ans
@@ -371,9 +376,7 @@ def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
     periodic = {wanted, found} <= COUNTING and _is_periodic(ref, wanted) and _is_periodic(ans, found)
     if periodic:
         return renamed(ans, found, wanted)
-    allowed = _OF_INTEGRATION | (
-        _OF_FAMILIES if question is not None and _FAMILY.search(question.text) else frozenset()
-    )
+    allowed = _OF_INTEGRATION | (_OF_FAMILIES if question is not None and question.has_constants else frozenset())
     if not (mine <= _OF_INTEGRATION and theirs <= allowed):
         return ans
     other = renamed(ans, found, wanted)
@@ -392,13 +395,219 @@ def _with_sign_of(ref: Node, ans: Node, constants: frozenset[str]) -> Node:
 _OF_DERIVATIVES = re.compile(r"(?<![a-zA-Z])y\s*(?:'|\^\{?\\prime)")
 
 
-# What a question asks for whose solutions have a constant, which an answer may call as it likes
-_FAMILY = re.compile(
-    r"\b(?:all|every|general|alle|toutes|todas|tutte)\b.{0,60}\b(?:functions?|solution|funktion|fonction|funci|funzion|funç)"
-    r"|\bвсе\b.{0,40}функци|所有.{0,20}函数|通解|一般解|すべて.{0,20}関数|모든 .{0,20}함수",
-    re.IGNORECASE | re.DOTALL,
-)
 _OF_FAMILIES = frozenset({"a", "b", "d", "m", "p", "q", "t", "\\alpha", "\\beta"})
+
+
+Leaf = Callable[[Node, Node], Outcome]
+
+
+class _Functions(NamedTuple):
+    """All functions `start + sum of constant * way`, for any numbers in place of the constants."""
+
+    start: Node
+    ways: tuple[Node, ...]
+    variables: frozenset[str]
+
+
+_ARBITRARY = re.compile(
+    r"[A-DF-HK-NP-Z]|[a-dkmpq]|[ABCDKabcdk]_\{?\d\}?|\\(?:alpha|beta|gamma|delta|lambda|mu|phi|varphi|theta|omega)|[a-z]\(-?\d+\)"
+)
+_MOST_CONSTANTS, _MOST_VARIABLES = 3, 3
+
+
+def same_functions(leaf: Leaf, ref: Node, ans: Node, question: Question | None) -> Outcome | None:
+    r"""Compare two formulas with arbitrary constants as sets of functions: `A\cosh x+B\sinh x` and `C_1e^x+C_2e^{-x}`.
+
+    Where the constants are factors of terms, the terms of one side must be sums of those of the other, which a
+    determinant of their values at any points tells. Another formula with one constant is solved for it.
+
+    Args:
+        ref, ans: formulas, or equations that hold for all points of a curve.
+
+    Returns:
+        None where the question asks for no such formulas, or a side is none.
+    """
+    if question is None or not question.has_constants:
+        return None
+    sides = [_with_two_constants(_with_named_values(side), question.letters) for side in (ref, ans)]
+    constants = [_arbitrary(side, question.letters) for side in sides]
+    if not all(constants) or max(map(len, constants)) > _MOST_CONSTANTS:
+        return None
+    if not any(isinstance(side, Relation) for side in sides):
+        mine, theirs = (_functions(*one) for one in zip(sides, constants, strict=True))
+        if mine is not None and theirs is not None:
+            if mine.variables != theirs.variables or len(mine.ways) != len(theirs.ways):
+                return DIFFERENT
+            between = difference(theirs.start, mine.start)
+            outcomes = [_is_sum_of(leaf, mine, way) for way in (*theirs.ways, between)]
+            return all_of([*outcomes, _are_independent(leaf, theirs)])
+    return _same_curves(leaf, sides, constants)
+
+
+def _arbitrary(node: Node, letters: frozenset[str]) -> list[str]:
+    return sorted(name for name in symbols(node) - letters if _ARBITRARY.fullmatch(name))
+
+
+def _with_named_values(node: Node) -> Node:
+    """The node with a constant for each value of a function that it does not tell: `f(1) x`."""
+    if isinstance(node, UndefinedCall) and len(node.args) == 1 and (value := exact_value(node.args[0])) is not None:
+        return Symbol(f"{node.function}({value})")
+    return mapped(node, _with_named_values)
+
+
+def _with_two_constants(node: Node, letters: frozenset[str]) -> Node:
+    r"""The node with `A \sin u + B \cos u` for `A \sin(u + B)`, which are the same functions."""
+    constants, every = _arbitrary(node, letters), walk(node)
+
+    def once(one: Node) -> bool:
+        return isinstance(one, Symbol) and one.name in constants and every.count(one) == 1
+
+    def changed(one: Node) -> Node:
+        if isinstance(one, Product) and any(map(once, one.args)):
+            for at, wave in enumerate(one.args):
+                if is_applied(wave, "sin", "cos") and isinstance(wave.args[0], Sum):
+                    terms = wave.args[0].args
+                    shift = next((unsigned(term) for term in terms if once(unsigned(term))), None)
+                    if shift is None:
+                        continue
+                    angle = Sum(tuple(term for term in terms if unsigned(term) != shift))
+                    size = next(filter(once, one.args))
+                    both = (Product((size, Apply("sin", (angle,)))), Product((shift, Apply("cos", (angle,)))))
+                    others = tuple(f for i, f in enumerate(one.args) if i != at and f != size)
+                    return Product((*others, Sum(both)))
+        return mapped(one, changed)
+
+    return changed(node) if len(constants) > 1 else node
+
+
+def _functions(node: Node, constants: list[str]) -> _Functions | None:
+    """The functions of a formula whose constants are factors of its terms."""
+    variables = symbols(node).difference(constants)
+    if _degree_in(node, frozenset(constants)) != 1 or not 1 <= len(variables) <= _MOST_VARIABLES:
+        return None
+    start = node
+    for name in constants:
+        start = substituted(start, name, number(0))
+    ways = []
+    for name in constants:
+        way = substituted(node, name, number(1))
+        for other in constants:
+            way = substituted(way, other, number(0))
+        ways.append(difference(way, start))
+    return _Functions(start, tuple(ways), variables)
+
+
+def _degree_in(node: Node, names: frozenset[str]) -> int:
+    """The degree of a formula in some letters, as it is written; 2 where it is none in them."""
+    match node:
+        case Symbol(name):
+            return int(name in names)
+        case Sum(args):
+            return max(_degree_in(one, names) for one in args)
+        case Product(args):
+            return sum(_degree_in(one, names) for one in args)
+        case Quotient(above, below):
+            return _degree_in(above, names) + 2 * _degree_in(below, names)
+        case Negation(inside):
+            return _degree_in(inside, names)
+    return 2 if symbols(node) & names else 0
+
+
+def _is_sum_of(leaf: Leaf, functions: _Functions, one: Node) -> Outcome:
+    """Whether a function is a sum of multiples of the ways."""
+    return leaf(*_determinant((*functions.ways, one), functions.variables))
+
+
+def _are_independent(leaf: Leaf, functions: _Functions) -> Outcome:
+    found = leaf(*_determinant(functions.ways, functions.variables))
+    return {EQUAL: DIFFERENT, DIFFERENT: EQUAL}.get(found, UNKNOWN)
+
+
+def _determinant(functions: Sequence[Node], variables: frozenset[str]) -> tuple[Node, Node]:
+    """Of the values of n functions at n points, the products that are added and those that are taken away."""
+    grid = [[_at_place(one, variables, place) for place in range(len(functions))] for one in functions]
+    sides: tuple[list[Node], list[Node]] = ([], [])
+    for places in permutations(range(len(functions))):
+        swaps = sum(a > b for i, b in enumerate(places) for a in places[:i])
+        sides[swaps % 2].append(product_of(tuple(row[place] for row, place in zip(grid, places, strict=True))))
+    added, taken = (Sum((number(0), *terms)) for terms in sides)
+    return added, taken
+
+
+def _at_place(node: Node, variables: frozenset[str], place: int) -> Node:
+    # squared, so that logarithms have values
+    for name in variables:
+        node = substituted(node, name, Power(Symbol(f"{name} at place {place}"), number(2)))
+    return node
+
+
+_VALUE = Symbol("value of a function")
+
+
+def _same_curves(leaf: Leaf, sides: Sequence[Node], constants: Sequence[list[str]]) -> Outcome | None:
+    """Compare two formulas or equations, each solved for its one constant."""
+    if any(len(names) != 1 for names in constants):
+        return None
+    curves = [side if isinstance(side, Relation) else Relation((_VALUE, side), ("=",)) for side in sides]
+    mine = _solved_for(_without_bars(curves[0]), Symbol(constants[0][0]), is_whole=True)
+    theirs = _solved_for(_without_bars(curves[1]), Symbol(constants[1][0]), is_whole=False)
+    if mine is None or theirs is None or symbols(mine) != symbols(theirs):
+        return None
+    if not 2 <= len(symbols(mine)) <= _MOST_VARIABLES:
+        return None
+    functions = _Functions(number(0), (number(1), mine), symbols(mine))
+    # a constant's logarithm is a constant, and so on
+    forms = (theirs, _exponential(theirs), Apply("ln", (theirs,)), Power(theirs, number(-1)))
+    outcomes = [_is_sum_of(leaf, functions, one) for one in forms]
+    varies = _are_independent(leaf, _Functions(number(0), (number(1), theirs), symbols(theirs)))
+    return all_of([varies, EQUAL if EQUAL in outcomes else UNKNOWN if UNKNOWN in outcomes else DIFFERENT])
+
+
+def _exponential(node: Node) -> Node:
+    """`e` to the power of the node, without the logarithms that are terms of it."""
+    match node:
+        case Sum(terms):
+            return product_of(tuple(map(_exponential, terms)))
+        case Negation(inside):
+            return Power(_exponential(inside), number(-1))
+        case Apply("ln", (inside,)):
+            return inside
+    return Power(Symbol("e"), node)
+
+
+def _solved_for(node: Node, constant: Symbol, *, is_whole: bool) -> Node | None:
+    """What an equation says that its constant is; None where it holds the constant twice, or has no such form.
+
+    Args:
+        is_whole: whether a root or a power of e stands for all curves, those below the axis, too, as behind a sign.
+    """
+    if not is_equation(node) or walk(node).count(constant) != 1:
+        return None
+    side, other = node.args if constant in walk(node.args[0]) else node.args[::-1]
+    while side != constant:
+        inside = next((one for one in side.args if constant in walk(one)), constant)
+        rest = tuple(one for one in side.args if one is not inside)
+        match side:
+            case Sum():
+                other = difference(other, Sum(rest))
+            case Negation():
+                other = Negation(other)
+            case Product():
+                other = Quotient(other, product_of(rest))
+            case Quotient(above, below):
+                other = Product((other, below)) if inside is above else Quotient(above, other)
+            case Apply("ln", (_,)):
+                other = _exponential(other)
+            case PlusMinus((_,)):
+                is_whole = True
+            case Power(Symbol("e"), exponent) if inside is exponent and is_whole:
+                other = Apply("ln", (other,))
+            case Power(base, root) if inside is base and is_whole and exact_value(root) == Fraction(1, 2):
+                other = Power(other, number(2))
+            case _:
+                return None
+        side = inside
+    return other
 
 
 # Where both sides of an antiderivative are put to zero

@@ -524,6 +524,8 @@ _HARMLESS = frozenset(
 )
 _MATHEMATICS = FUNCTIONS | SPELLED.keys()
 _FEWEST_WORDS = 2
+_OPERATOR = re.compile(r"[-+*/=^<>()|{}≤≥·×]")
+_LETTERS = re.compile(r"\s*[\d\s]*[a-zA-Z]{2,3}[\d\s]*")
 
 
 class StatesSeveral(Exception):
@@ -532,7 +534,9 @@ class StatesSeveral(Exception):
 
 def is_sentence(text: str) -> bool:
     """Whether the text is a sentence: it begins with a word or a formula, and has words outside `\\text{}`."""
-    plain = _COMMAND.sub(" ", _MATH.sub(" ", text))
+    # a product of letters stands alone between two operators: `F = ma + mg`
+    parts = _OPERATOR.split(_COMMAND.sub("+", _MATH.sub(" $ ", text)))
+    plain = " ".join(part for part in parts if _LETTERS.fullmatch(part) is None)
     # Not counted as words: capital letters, which name segments, and names of functions
     words = sum(1 for word in _WORD.findall(plain) if not word.isupper() and word not in _MATHEMATICS)
     if text[:1].isalpha():

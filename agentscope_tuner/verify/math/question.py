@@ -105,6 +105,9 @@ _PLAIN = re.compile(
     r"(?:\\[a-zA-Z]+|\b(?:sin|cos|tan|cot|sec|csc|log|ln|sqrt|exp|gcd|lcm|mod|pi|abs|max|min)\b|(?<![a-zA-Z\d_'’])[a-zA-Z](?![a-zA-Z\d_'’])|(?<![a-zA-Z])[a-zA-Z](?=\^)"
     r"|\d[a-zA-Z](?![a-zA-Z])|(?<![.,])[.,]*\d|[-+*/^=<>()\[\]{}|!%_×÷·−≤≥≠√²³⁴π°∞∪∩±]|[ ])+"
 )
+# One with products of letters, each beside a sign of arithmetic: `ab + ac`
+_PRODUCT = r"(?:[\d.]{0,9}[a-zA-Z]{1,3}(?:\^\d)?|[\d.]{1,9})(?!\w)"
+_PLAIN_PRODUCTS = re.compile(rf"(?<![\w.]){_PRODUCT}(?:\s?[-+*/=−·()]{{1,2}}\s?{_PRODUCT})+")
 _OPERATION = re.compile(r"[-+*/^=<>|!%×÷·−≤≥≠√²³⁴∪∩±(\\]|sin|cos|tan|log|ln|sqrt|gcd|lcm|mod")
 # A decimal, percentage or number in another base (`1101_2`): a question may ask for its other form
 _WRITTEN = re.compile(r"(?<![\w.])\d*\.\d+|(?<![\w.])\d+\s?\\?%|(?<![\w.])\d[\dA-F]*_(?:\d+|\{\d+\})")
@@ -136,7 +139,7 @@ def _segments(text: str) -> Iterator[str]:
         yield next(g for g in (*match.groups()[:4], match.group(6)) if g is not None)
     rest.append(text[at:])
     for part in rest:
-        for run in _PLAIN.finditer(part):
+        for run in (*_PLAIN.finditer(part), *_PLAIN_PRODUCTS.finditer(part)):
             if _OPERATION.search(run.group()):
                 yield run.group()
         yield from (number.group() for number in _WRITTEN.finditer(part))
@@ -274,6 +277,16 @@ class Question:
         r"|\(\s*0\s*,|\[\s*0\s*,"
     )
     #: whether the question asks for another form of a value, so that a value copied from it is not an answer
+    # what it gives or asks for has solutions with constants, which an answer may call as it likes
+    has_constants = _Says(
+        r"\b(?:all|every|general|alle|toutes|todas|tutte)\b.{0,60}"
+        r"\b(?:functions?|solution|funktion|fonction|funci|funzion|funç)"
+        r"|\bвсе\b.{0,40}функци|所有.{0,20}函数|通解|一般解|すべて.{0,20}関数|모든 .{0,20}함수"
+        r"|\bdifferential\b|\bdifferen[zc]ialgl|[eé]qua\S+ diff|ecua\S+ dif|equa[zç]\S+ dif"
+        r"|дифференц\S+ уравн|微分方程|미분방정식"
+        r"|(?<![a-z]{3})[a-z](?:\([a-z]\))?\s*(?:'(?![a-z])|\^\{?\s*\\prime)|\\d?dot\b"
+        r"|\\d?frac\s*\{?\s*d(?:\^\S+?)?\s*\{?[a-z]\}?.{0,9}?d\s*[a-z]"
+    )
     asks_to_rewrite = _Says(
         r"\b(?:convert|express|write|rewrite|simplify|reduce|change|round|expand|factor|factori[sz]e|rationali[sz]e|"
         r"estimate|approximate|turn|transform)\b|\bas an? (?:\w+ ){0,2}(?:fraction|decimal|percent|percentage|mixed "
@@ -309,7 +322,8 @@ class Question:
     keeps_order = _Says(
         r"\bmatri(?:x|ces)\b|\bfree group\b|\bnon-?(?:abelian|commut)|\bpermutation|\bcycles?\b|\bquaternion"
         r"|\bcross product|\bcommutator|\\(?:vec|mathbf|overrightarrow)[^$]{1,16}\\times|\bcompos(?:e|ition|ite)\b"
-        r"|\bstrings?\b|\bgroup\b|\bmatri[cz]|\b(?:gr[ou]u?pp?[oe]|групп)|\bматриц|مصفوف"
+        r"|\bconcat|\bstrings? (?:of|over)\b|\b(?:binary|bit)[- ]?strings?\b|\bgroup\b|\bmatri[cz]"
+        r"|\b(?:gr[ou]u?pp?[oe]|групп)|\bматриц|مصفوف"
         r"|矩阵|行列|置换|행렬|ma trận"
     )
 

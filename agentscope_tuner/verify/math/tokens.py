@@ -430,7 +430,7 @@ def _emit(match: re.Match[str], kind: str, spaced: bool, in_text: bool, out: lis
         case "cmd":
             _emit_command(match, spaced, out)
         case "letters":
-            _emit_letters(found, spaced, in_text, out)
+            _emit_letters(found, spaced, in_text, out, is_product=_is_product(match, in_text, out))
         case "comma":
             # `3{,}5`: a decimal comma, since a group of thousands has three digits
             out.append(Token("num", found.replace("{,}", "."), spaced))
@@ -461,7 +461,23 @@ def _emit(match: re.Match[str], kind: str, spaced: bool, in_text: bool, out: lis
             _emit_op(match, spaced, out)
 
 
-def _emit_letters(found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
+def _is_product(match: re.Match[str], in_text: bool, out: Sequence[Token]) -> bool:
+    """Whether letters that may be a word or a unit are a product, beside a sign of arithmetic: `at^2`, `Q=cm`."""
+    if in_text or len(match[0]) > 2:
+        return False
+    if match[0] in UNITS and _begins_factor(out):
+        return True
+    if match[0] not in WORDS - _UNLIKE_PRODUCTS:
+        return False
+    behind = _BEHIND_FACTOR.match(match.string, match.end())
+    return behind is not None and (_begins_factor(out) or behind["sign"] is not None)
+
+
+_BEHIND_FACTOR = re.compile(r"(?P<sign>[-+*/^])|\s*(?:[-+*/)=,.;]|\Z)")
+_UNLIKE_PRODUCTS = _names("no or pm am")
+
+
+def _emit_letters(found: str, spaced: bool, in_text: bool, out: list[Token], *, is_product: bool = False) -> None:
     if found == "sec" and in_text and out and out[-1].kind == "num":
         out.append(Token("word", found, spaced))
     elif found in FUNCTIONS:
@@ -470,7 +486,7 @@ def _emit_letters(found: str, spaced: bool, in_text: bool, out: list[Token]) -> 
         out.append(Token("cmd", SPELLED[found], spaced))
     elif len(found) == 1:
         _emit_letter(found, spaced, in_text, out)
-    elif in_text or (_is_word(found) and not (len(found) <= _SHORT_UNIT and found in UNITS and _begins_factor(out))):
+    elif in_text or (_is_word(found) and not is_product):
         out.append(Token("word", found, spaced))
     else:
         tail = next(
@@ -481,9 +497,6 @@ def _emit_letters(found: str, spaced: bool, in_text: bool, out: list[Token]) -> 
             spaced = False
         if tail:
             _emit_letters(tail, False, False, out)
-
-
-_SHORT_UNIT = 2
 
 
 def _begins_factor(tokens: Sequence[Token]) -> bool:

@@ -67,6 +67,7 @@ from agentscope_tuner.verify.math.sentences import (
 )
 from agentscope_tuner.verify.math.tokens import (
     REALS,
+    UNITS,
     WORD_SETS,
     Kept,
     Token,
@@ -753,6 +754,34 @@ def _without_places(text: str) -> str:
     return ", ".join(one["said"].strip() for one in found) if counts else text
 
 
+# A short unit that is not set upright, as that of a number is
+_SHORT_UNITS = re.compile(
+    r"\\(?:text|math|mbox)[a-z]*\s*\{[^{}\\]*\}"
+    rf"|(?<![^\W\d_])(?<!\\)(?P<unit>{'|'.join(unit for unit in UNITS if len(unit) < 4)})(?![^\W\d_])"
+)
+# A letter alone, which is no unit behind a number or in a rate
+_FREE_LETTER = re.compile(r"(?<![^\W_])(?<![\\_'/.])(?<!\d[ ~])[a-zA-Z](?![^\W\d_]|['/])")
+_PLAIN_INDEX = re.compile(r"(?<![a-zA-Z\\_])([a-zA-Z])(\d)(?!\d)")
+_INDEX = re.compile(r"([a-zA-Z])_\{?(\d)\}?(?!\d)")
+
+
+def _in_letters_of(text: str, other: str, question: Question | None) -> str:
+    """A side with the letters of the question or the other side: `2m g` for `2mg` beside a mass m, `m_1` for `m1`."""
+    if "_" in other and len(text) > len("B2") and (indexed := {*_INDEX.findall(other)}):
+        text = _PLAIN_INDEX.sub(lambda m: f"{m[1]}_{m[2]}" if m.groups() in indexed else m[0], text)
+    if not any(found["unit"] for found in _SHORT_UNITS.finditer(text)):
+        return text
+    said = question.text if question is not None else ""
+    letters = {*_FREE_LETTER.findall(said), *_FREE_LETTER.findall(other)}
+
+    def spaced(found: re.Match[str]) -> str:
+        unit = found["unit"] or ""
+        is_product = letters.issuperset(unit) and re.search(rf"(?<![a-zA-Z]){unit}(?![a-zA-Z])", said) is None
+        return " ".join(unit) if unit and is_product else found[0]
+
+    return _SHORT_UNITS.sub(spaced, text)
+
+
 _DASHED = re.compile(r"(?<=[^\W\d_])–(?=[^\W\d_])")
 # What a line of regression estimates is written with a hat, or without
 _ESTIMATED = re.compile(r"\\hat\s*\{?\s*([a-z])\s*\}?")
@@ -778,6 +807,8 @@ class Pair:
             answer, truth = (_DASHED.sub("-", one) for one in (answer, truth))
         if "\\hat" in truth and asked is not None and _REGRESSION.search(asked.text):
             answer, truth = (_ESTIMATED.sub(r"\1", one) for one in (answer, truth))
+        if answer != truth:
+            answer, truth = _in_letters_of(answer, truth, asked), _in_letters_of(truth, answer, asked)
         return cls(_without_places(answer), _without_places(truth), asked)
 
     @property
