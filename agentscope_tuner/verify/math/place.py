@@ -366,6 +366,10 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     first: MathVerdict = yield text
     if first.outcome == "equal" and (unlike := (yield from _equated(found, text))):
         return MathVerdict("different", "place", f"another value after {found.where}: {short(unlike)}")
+    # of a number each other one is found above
+    other_said = _OR_ELSE.match(found.behind) if first.outcome == "equal" and _is_of_parts(text) else None
+    if other_said is not None and not _has_value((yield other_said["said"])):
+        return MathVerdict("different", "place", f"another value after {found.where}: {short(other_said['said'])}")
     if first.outcome == "equal":
         for spellings in again:
             said = False
@@ -374,6 +378,19 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
             if not said:
                 return MathVerdict("different", "place", f"another value after {found.where}: {short(spellings[-1])}")
     return (yield from _together(found, text, again, first, question))
+
+
+_HAS_PARTS = re.compile(r",|\\text|(?<![\\\w])[^\W\d_]{3,}")
+# What an answer of words or of several values is offered with, right behind it
+_OR_ELSE = re.compile(
+    r"(?:[\s*$.。,，}]|입니다)*(?:\\(?:lor|vee)(?![a-z])|∨|(?:\bor|\boder|\bou|\bили|或|i\.e\.)(?=[\s,$]))[\s,$\\~]*"
+    r"(?P<said>\\?[^\W_][^.。\n$]{0,60})"
+)
+
+
+def _is_of_parts(text: str) -> bool:
+    """Whether an answer is one of words, or several values: of an amount it is not."""
+    return _HAS_PARTS.search(text) is not None and _quantity(text) is None
 
 
 # An equation, or a relation of three sides, that a sentence begins with or concludes

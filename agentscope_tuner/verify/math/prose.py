@@ -58,6 +58,7 @@ _CHOICE = re.compile(
     r"|(?P<dot>[A-J])(?:[.:](?=\s|\\[ ,;:!]|\\q?quad|~)|[．：、]))"
     r"(?:\\[ ,;:!~]|\\quad|\\qquad|~|\s)*(?=\S)"
 )
+_WIDTHS = re.compile(r"\\[,;:! ]|\\q?quad(?![a-z])|~")
 _LETTER = re.compile(
     rf"(?:{_TEXT}\s*\{{)*\s*(?:(?:{ANSWER}|option|choice|opción|opção|opzione|choix|вариант|seçenek|opsi|pilihan"
     rf"|phương án|故?选择?项?|答案[是为]|選択肢|보기|선택지|الخيار|विकल्प|ข้อ)\s*:?\s*)?"
@@ -197,7 +198,7 @@ def choice(text: str) -> tuple[str, str] | None:
 
 def letter(text: str) -> str | None:
     r"""The letter of a text that is only the letter of a choice: `C`, `(c)`, `\text{Option C}`; None for any other."""
-    match = _LETTER.fullmatch(text.strip())
+    match = _LETTER.fullmatch(_WIDTHS.sub(" ", text).strip())
     return match[1].upper() if match else None
 
 

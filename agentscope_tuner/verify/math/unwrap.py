@@ -452,10 +452,15 @@ _IMPLIES = re.compile(
 _ASSIGNED = re.compile(r"\s*([a-zA-Z])\s*(?:=[^=]+|\\in\s*\\\{[^=]+)")
 
 
+_ASKS = re.compile(r"[\w})]\s*[?？][\s})$]*\Z")
+
+
 def _doubt(text: str) -> str | None:
     r"""The mark that weakens an answer's value: `~42`, `42^{*}`; None without one. It is named for the reason."""
     if _ROUGH.match(text):
         return "a sign before the value that says about"
+    if _ASKS.search(text[-_SHOWN:]):
+        return "a question mark after the value"
     return "a footnote's mark after the value" if _FOOTNOTE.search(text[-_SHOWN:]) else None
 
 
@@ -489,9 +494,7 @@ def _may_be_index(word: str, allows: Allows, question: Question) -> bool:
     if word.isupper() and word.isascii():
         return set(word) <= _POINT_NAMES or (bool(question.text) and set(word).issubset(question.text))
     begins = len(word) >= _SHORTEST_INDEX and re.search(rf"(?<!\w){re.escape(word.lower())}", question.text.lower())
-    # in a question without a word of the Latin alphabet it can be none of its words
-    is_known = bool(begins) or (question.is_foreign and word.isascii())
-    return allows(word) or (is_known and not operates(word) and not denies(word.lower()))
+    return allows(word) or (bool(begins) and not operates(word) and not denies(word.lower()))
 
 
 @lru_cache(maxsize=1024)
