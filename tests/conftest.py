@@ -6,6 +6,7 @@ import functools
 import gc
 import os
 import signal
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,16 @@ import pytest
 
 # nohup starts the tests with hangups ignored, which every service that they start would inherit.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# Where the environment forbids it, every worker of pytest would compile all tests anew, and every child process
+# of a test the package.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# pytest rewrites the assertions of whatever is installed with a plugin of pytest: each worker would compile the package
+# again. Those of the tests alone are read.
+for finder in sys.meta_path:
+    getattr(finder, "_must_rewrite", set[str]()).discard("agentscope_tuner")
 
 # Tables fold long words at the terminal's width, and rich reads the width when the command line is imported: a test
 # that looks for a word in a table passed or failed with the developer's window.
