@@ -6,9 +6,24 @@ import functools
 import gc
 import os
 import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
 
 # nohup starts the tests with hangups ignored, which every service that they start would inherit.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# Where the environment forbids it, every worker of pytest would compile all tests anew, and every child process
+# of a test the package.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# pytest rewrites the assertions of whatever is installed with a plugin of pytest: each worker would compile the package
+# again. Those of the tests alone are read.
+for finder in sys.meta_path:
+    getattr(finder, "_must_rewrite", set[str]()).discard("agentscope_tuner")
 
 # Tables fold long words at the terminal's width, and rich reads the width when the command line is imported: a test
 # that looks for a word in a table passed or failed with the developer's window.
@@ -25,6 +40,21 @@ import agentscope_tuner.cli.console  # noqa: E402, F401
 
 # typer makes the whole command line anew for each call in a test, of which there are hundreds in a process
 typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined]
+
+
+def _told(send: Callable[..., None], name: str, **what: Any) -> None:
+    """Tell pytest-xdist's controller only what it shows: the six messages of a test took it half a millisecond."""
+    report = what["data"] if name == "testreport" else None
+    beside = report and report["when"] != "call" and report["outcome"] == "passed" and not report["sections"]
+    if not beside and name not in ("logstart", "logfinish"):
+        send(name, **what)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    for plugin in session.config.pluginmanager.get_plugins():
+        if hasattr(plugin, "sendevent") and not session.config.option.durations:
+            plugin.sendevent = functools.partial(_told, plugin.sendevent)
+
 
 # Thousands of collected tests stay to the end: the garbage collector went through all of them again with each test.
 gc.disable()

@@ -484,7 +484,8 @@ def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Sett
             raise ConfigError(f"an override must read key=value, without spaces, got {override!r}{spread}")
         check_override(override.partition("=")[0], given)
     try:
-        merged = OmegaConf.merge(OmegaConf.create({}), given, OmegaConf.from_dotlist(list(overrides)))
+        own = not overrides and given is not source  # no copy is needed of what was made here
+        merged = given if own else OmegaConf.merge({}, given, OmegaConf.from_dotlist(list(overrides)))
         assert isinstance(merged, DictConfig)
         check_places(merged)
         plain = _plain(merged, SECTION)
@@ -508,8 +509,10 @@ def inner_settings(config: Mapping[str, Any] | DictConfig, key: str, name: str, 
     whole = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
     beside, own = SECTION.split(".")
     around = whole[beside][own]
-    given = _text_keys(OmegaConf.to_container(around[key], resolve=True))[name]
-    plain = {key: value for key, value in given.items() if key in TaskJudgeConfig.model_fields}
+    given = next(inner for written, inner in around[key].items() if route_name(written) == name)
+    values: Any = OmegaConf.to_container(given, resolve=True)
+    # Keys with defaults are left out: a judge of parts has hundreds of them, and each would be made a node again
+    plain = {key: values[key] for key in section.model_fields_set & values.keys() & TaskJudgeConfig.model_fields.keys()}
     # `deepcopy` takes this section for copied: it is replaced below, and the parts of a combined judge are large
     copied = copy.deepcopy(whole, {id(around): AnyNode()})
     return _settings(copied, {**plain, "deadline": section.deadline}, section)
@@ -530,7 +533,8 @@ def _with_defaults(plain: dict[str, Any]) -> DictConfig:
     nodes: DictConfig = pickle.loads(_default_nodes())
     for key, value in plain.items():
         if key in ("parts", "routes"):
-            nodes[key] = {name: _with_defaults(inner) for name, inner in _text_keys(value).items()}
+            with flag_override(nodes, "no_deepcopy_set_nodes", True):
+                nodes[key] = {name: _with_defaults(inner) for name, inner in _text_keys(value).items()}
         elif key == "math":
             nodes[key].merge_with(value)
         else:
