@@ -7,10 +7,6 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable
-from typing import Any
-
-import pytest
 
 # nohup starts the tests with hangups ignored, which every service that they start would inherit.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -40,21 +36,6 @@ import agentscope_tuner.cli.console  # noqa: E402, F401
 
 # typer makes the whole command line anew for each call in a test, of which there are hundreds in a process
 typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined]
-
-
-def _told(send: Callable[..., None], name: str, **what: Any) -> None:
-    """Tell pytest-xdist's controller only what it shows: the six messages of a test took it half a millisecond."""
-    report = what["data"] if name == "testreport" else None
-    beside = report and report["when"] != "call" and report["outcome"] == "passed" and not report["sections"]
-    if not beside and name not in ("logstart", "logfinish"):
-        send(name, **what)
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    for plugin in session.config.pluginmanager.get_plugins():
-        if hasattr(plugin, "sendevent") and not session.config.option.durations:
-            plugin.sendevent = functools.partial(_told, plugin.sendevent)
-
 
 # Thousands of collected tests stay to the end: the garbage collector went through all of them again with each test.
 gc.disable()
