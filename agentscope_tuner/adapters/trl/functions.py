@@ -446,12 +446,16 @@ def last_turns(
 
     TRL makes one text of such turns, without the chat template's marks and with what tools said in it, and keeps the
     function's `env_mask` to itself. The last turn is what the function returned as `astuner_last_turn`, else what
-    follows the last mark of another's turn in the tokens.
+    follows the last mark of another's turn in the tokens. A completion of neither a message nor a token is a rollout
+    that failed: AsyncGRPO's harness makes one of each, to be left out.
 
     Raises:
         JudgeError: others wrote some of the tokens, and nothing tells which.
     """
     count = len(completions)
+    if isinstance(completion_ids, Sequence) and len(completion_ids) == count:
+        failed = [said == [] and not len(ids) for said, ids in zip(completions, completion_ids, strict=True)]
+        completions = [_NO_ROLLOUT if gone else said for gone, said in zip(failed, completions, strict=True)]
     if (named := columns.get(LAST_TURN)) is not None:
         turns = [row[LAST_TURN] for row in rows_of({LAST_TURN: named}, count)]
         return [turn if isinstance(turn, str) else said for turn, said in zip(turns, completions, strict=True)]
@@ -469,6 +473,16 @@ def last_turns(
             f"judge needs the policy's last turn alone: let the function return it as {LAST_TURN!r}, a list of texts"
         )
     return [said if alone else turn for said, turn, alone in zip(completions, turns, one, strict=True)]
+
+
+# What stands for a rollout that failed
+_NO_ROLLOUT: Any = object()
+
+
+def _read(prompt: Prompt, completion: Any, **more: Any) -> Pair:
+    if completion is _NO_ROLLOUT:
+        raise JudgeError("the rollout failed: its completion has neither a message nor a token", cause=Cause.ROLLOUT)
+    return as_rollout(prompt, completion, **more)
 
 
 def _holds_others(trainer: Any, tokens: Sequence[Sequence[int]]) -> bool:
@@ -509,6 +523,6 @@ def pairs_of(
     for given, row in zip(own, rows, strict=True):
         metadata = {**row, **reference_of(row)}
         shared = {name: value for name, value in metadata.items() if name not in differs}
-        read = partial(as_rollout, given["prompts"], metadata=metadata, gym_env=given["environments"], shared=shared)
+        read = partial(_read, given["prompts"], metadata=metadata, gym_env=given["environments"], shared=shared)
         pairs.append(read_or_unread(read, given["completions"]))
     return pairs

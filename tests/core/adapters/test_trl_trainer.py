@@ -87,6 +87,18 @@ def test_a_rollout_func_may_name_the_last_turns(build: Any) -> None:
 
 
 @BUILDS
+def test_a_rollout_that_failed_is_no_empty_answer(build: Any) -> None:
+    # AsyncGRPO's harness makes such a completion of it, to be left out: 0.0 stood in its group's mean
+    given = {"prompts": ["q"] * 3, "answer": ["42"] * 3}
+    function = build(config())
+    for completions, expected in (([[], ["x"], []], [None, 0.0, 0.0]), ([[]] * 3, [None] * 3)):
+        said = [[{"role": "assistant", "content": text} for text in texts] for texts in completions]
+        tokens = [[] if place == 0 or expected[2] is None else [7] for place in range(3)]
+        answer = function(completions=said, completion_ids=tokens, **given)
+        assert (asyncio.run(answer) if inspect.iscoroutine(answer) else answer) == expected
+
+
+@BUILDS
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_masked_text_that_nothing_marks_is_no_verdict(build: Any, ranks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(functions, "process_group", lambda: None if ranks == 1 else object())
