@@ -11,6 +11,7 @@ times, and then ends the run.
 
 from __future__ import annotations
 
+import copy
 import importlib
 import threading
 from collections.abc import Mapping
@@ -125,6 +126,8 @@ class AgentJetJudgeConfig(StrictSection):
     """AgentJetJudge's `astuner.task_judge.judge_kwargs`."""
 
     protocol: str = Field(pattern=r"^[\w.]+->\w+$", description="AgentJet's judge, as `module->Class`")
+    #: what the class reads from `config.astuner.task_judge`, where AgentJet's own section has that name
+    settings: dict[str, Any] = Field(default_factory=dict)
 
 
 class AgentJetJudge(BaseJudge):
@@ -138,12 +141,17 @@ class AgentJetJudge(BaseJudge):
     def __init__(self, config: Any) -> None:
         super().__init__(config)
         section = task_judge_section(config)
-        protocol = validate_section(AgentJetJudgeConfig, section.judge_kwargs, f"{SECTION}.judge_kwargs").protocol
+        mine = validate_section(AgentJetJudgeConfig, section.judge_kwargs, f"{SECTION}.judge_kwargs")
+        protocol = mine.protocol
         if named := sorted(section.reads.keys() - {"question", "response"}):
             raise ConfigError(
                 f"{SECTION}.reads.{named[0]}: {protocol} is asked about AgentJet's own task, whose metadata stay as "
                 "they are: let AgentJet's reader put the column there, or name a judge of astuner's"
             )
+        if mine.settings:
+            config = copy.deepcopy(config)
+            OmegaConf.set_readonly(config, False)
+            OmegaConf.update(config, SECTION, mine.settings, merge=True, force_add=True)
         self._judge = _built(protocol, config)
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:

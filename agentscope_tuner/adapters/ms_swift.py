@@ -80,8 +80,12 @@ class _Reward:
     ) -> tuple[ConfiguredJudge, list[Pair], list[dict[str, Any]]]:
         judge = judge_for(self.path)
         judge.step = current_step(columns.get("trainer_state"))
-        # arguments that are no column of the batch, such as `trainer_state`, are no lists
-        lists = {key: values for key, values in columns.items() if isinstance(values, list)}
+        # arguments that are no column of the batch, such as `trainer_state`, are no lists; a column may be an array
+        lists = {
+            key: values
+            for key, values in columns.items()
+            if hasattr(values, "__len__") and not isinstance(values, str | bytes | Mapping)
+        }
         rows = rows_of(lists, len(completions))
         return judge, [pair_of(completion, row) for completion, row in zip(completions, rows, strict=True)], rows
 

@@ -311,7 +311,7 @@ class FailingRun:
             self._alone_tasks += len(groups)
 
     def _problem(self, pairs: Sequence[Pair], failed: Sequence[Judgement]) -> str | None:
-        if all(isinstance(output, UnreadOutput) for _, output in pairs):
+        if all(isinstance(output, UnreadOutput) and output.cause is Cause.INPUT for _, output in pairs):
             return "no row of the batch can be read"
         causes, tasks, rows = self._empty_causes, len(self._empty_tasks), self._empty_rows
         sure = tasks >= _TASKS_AT_FIRST or rows >= _ROWS or causes == {Cause.CONFIG}

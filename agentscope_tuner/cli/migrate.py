@@ -18,7 +18,7 @@ from agentscope_tuner.cli.console import err as stderr
 from agentscope_tuner.cli.options import Json
 from agentscope_tuner.config import TaskJudgeConfig
 from agentscope_tuner.config.sections import UPSTREAM_KEYS
-from agentscope_tuner.config.yaml_files import yaml_hint
+from agentscope_tuner.config.yaml_files import UNFIT, unreadable
 from agentscope_tuner.errors import told
 from agentscope_tuner.storage import write_whole
 
@@ -36,21 +36,38 @@ _OURS = {
     "math_answer_as_judge->MathAnswerAsJudge",
     "countdown_answer_as_judge->CountdownAnswerAsJudge",
 }
-_OUR_TYPES = {*get_args(TaskJudgeConfig.model_fields["judge_type"].annotation)} - {
-    "customized_protocol",
-    "rubrics_auto_grader",
-}
+# It asks a model about every answer; ours asks one about what the math rules leave open
+_MATH_AND_LLM = "math_answer_as_judge->MathAnswerAndLlmAsJudge"
+_DASHSCOPE = "https://dashscope.aliyuncs.com/compatible-mode/v1"
+_RUBRICS = "rubrics_auto_grader"
+_OUR_TYPES = {*get_args(TaskJudgeConfig.model_fields["judge_type"].annotation)} - {"customized_protocol", _RUBRICS}
 _RENAMED = {"generate_number": "query_specific_generate_number"}
+_AGGREGATION = {"keep_all": False, "merge_similar": True}
+# What AgentJet's default files set, and a file that inherits them may leave out
+_INHERITED = {
+    "alien_llm_model": "qwen3-235b-a22b-instruct-2507",
+    "alien_llm_response_length": 512,
+    "model_name": "qwen-max",
+    "max_score": 1,
+}
 _CHECK = "so check it with `astuner check`"
 
 
 @dataclass
 class _Migrated:
-    """Our `task_judge`, and what a reader should know of how it came about."""
+    """Our `task_judge`, and what a reader should know of how it came about.
+
+    Attributes:
+        section: ours.
+        asked: whether the trainer asks a judge at all.
+        notes: for the reader.
+        own: the settings of a judge of the user's, which its class reads from the trainer's section.
+    """
 
     section: dict[str, Any]
     asked: bool = True
     notes: list[str] = field(default_factory=list)
+    own: dict[str, Any] = field(default_factory=dict)
 
 
 def migrate(
@@ -67,8 +84,8 @@ def migrate(
     try:
         text, notes = migrated(conf.read_text(encoding="utf-8"))
     except yaml.YAMLError as exc:
-        raise fail(f"{str(conf)!r} is not valid YAML: {yaml_hint(exc, conf)}{exc}") from exc
-    except (OSError, ValueError) as exc:
+        raise fail(f"{str(conf)!r} {unreadable(exc, conf)}") from exc
+    except (OSError, *UNFIT) as exc:
         raise fail(f"{str(conf)!r}: {exc}") from exc
     if output is None:
         if not as_json:
@@ -115,7 +132,7 @@ def migrated(text: str) -> tuple[str, list[str]]:
         raise ValueError(f"it names no judge: copy {name}.task_judge from {others[-1]!r}, which its `defaults` name")
     if not named and "defaults" not in whole and _OF_TRAINING.isdisjoint(whole[name]):
         raise ValueError(f"{name} has none of {', '.join(sorted(_OF_TRAINING))}, and no `defaults`: it trains nothing")
-    found = _translated(judge, named=named)
+    found = _translated(judge or {}, named=named, inherits=bool(_DEFAULTS & {*others}))
     if name == "astuner" and _is_ours(judge or {}):
         raise ValueError(f"astuner.task_judge names a judge of astuner's: it is migrated, {_CHECK}")
     section = _value(root, name)
@@ -123,17 +140,38 @@ def migrated(text: str) -> tuple[str, list[str]]:
     if twice := next((key for key in keys if keys.count(key) > 1), None):
         raise ValueError(f"{name}.{twice} stands there twice, and only the last would count: join the two")
     if name == "astuner":
-        # The trainer and astuner read one section: it is written anew
+        _share(found)
         made = _with_judge(text, section, found.section)
         return _checked(made, {**whole, name: {**whole[name], "task_judge": found.section}}), found.notes
     expected = {**whole, "astuner": {"task_judge": found.section}}
     if found.asked:
-        asked = {"judge_type": "customized_protocol", "judge_protocol": _ADAPTER}
+        asked = {**_asked(name, judge or {}), **found.own}
         text = _with_judge(text, section, asked)
         expected[name] = {**whole[name], "task_judge": asked}
     ours = yaml.safe_dump({"astuner": {"task_judge": found.section}}, sort_keys=False, allow_unicode=True)
     made = f"{text.rstrip()}\n\n# Which judge, its rules and its deadline: docs/judge_reference.md\n{ours}"
     return _checked(made, expected), found.notes
+
+
+def _asked(name: str, judge: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes the trainer ask our adapter. Its first version reads another spelling of `customized_protocol`."""
+    given = judge.get("judge_type")
+    if given == _RUBRICS:
+        given = "customized_protocal" if name == "astune" else "customized_protocol"
+    return {**({} if given is None else {"judge_type": given}), "judge_protocol": _ADAPTER}
+
+
+def _share(found: _Migrated) -> None:
+    """Make our section one that the trainer reads, too: it takes a class, and has judges of its own by other types."""
+    if found.section.get("judge_type") == _RUBRICS:
+        del found.section["judge_type"]
+        found.section = {"judge_protocol": f"{_HOME}.rm_auto_grader_judge->AutoGraderJudge", **found.section}
+    if found.own:
+        found.section["judge_kwargs"]["settings"] = found.own
+    found.notes.append(
+        "AgentJet of that time reads this section, too, and asks the judge itself, without our rules and deadline; for "
+        "these, call the section `ajet` in the old file, migrate it again, and train with today's AgentJet"
+    )
 
 
 def _checked(text: str, expected: Mapping[str, Any]) -> str:
@@ -161,21 +199,21 @@ def _is_ours(judge: Mapping[str, Any]) -> bool:
     return ours or short or judge.get("judge") is not None or by_path
 
 
-def _translated(judge: Mapping[str, Any] | None, *, named: bool) -> _Migrated:
-    """AgentJet's `task_judge` as ours."""
-    judge = judge or {}
+def _translated(judge: Mapping[str, Any], *, named: bool, inherits: bool) -> _Migrated:
+    """AgentJet's `task_judge` as ours; the file may inherit AgentJet's defaults."""
     kept = {key: value for key, value in judge.items() if key in TaskJudgeConfig.model_fields}
-    for key in ("judge_type", "judge_protocol", "rubrics_auto_grader"):
+    for key in ("judge_type", "judge_protocol", _RUBRICS):
         kept.pop(key, None)
     unknown = [key for key in judge if key not in TaskJudgeConfig.model_fields]
+    if _learns_rubrics(judge, named=named):
+        return _rubrics(judge, kept, unknown, inherits)
     notes = [_unknown(f"task_judge.{key}", key) for key in unknown]
-    if judge.get("judge_type") == "rubrics_auto_grader":
-        rubrics, lost = _rubrics(judge.get("rubrics_auto_grader") or {})
-        section = {"judge_type": "rubrics_auto_grader", "rubrics_auto_grader": rubrics, **kept}
-        return _Migrated(section, notes=[*notes, *lost, "rubrics are learned before a run: astuner rubrics learn"])
     if not named and (strange := next((key for key in unknown if key not in UPSTREAM_KEYS), None)):
         # Settings of a judge that is named in a way we cannot read: the default's verdicts would stand for its own
-        raise ValueError(f"task_judge has {strange!r} and no judge_protocol: name its judge there, or delete it")
+        raise ValueError(
+            f"task_judge has {strange!r} and no judge_protocol, by which alone AgentJet names a judge: write "
+            f"judge_protocol: module->Class, or delete {strange!r}"
+        )
     protocol = judge.get("judge_protocol") if named else _DEFAULT
     if protocol is None:
         told = (
@@ -190,21 +228,75 @@ def _translated(judge: Mapping[str, Any] | None, *, named: bool) -> _Migrated:
         )
     if (own := str(protocol).rpartition(".")[2]) in _OURS:
         return _Migrated({"judge_protocol": f"{_HOME}.{own}", **kept}, notes=notes)
+    if own == _MATH_AND_LLM:
+        return _verifier(judge, kept, [key for key in unknown if key not in _INHERITED])
+    return _own_judge(protocol, judge)
+
+
+def _own_judge(protocol: object, judge: Mapping[str, Any]) -> _Migrated:
+    """The section of a judge of the user's: all but its name are settings that only its class understands."""
+    own = {key: value for key, value in judge.items() if key not in ("judge_type", "judge_protocol")}
+    told = f"{protocol} is your own: it is asked as it is, under our rules and deadline, where it can be imported"
+    if own:
+        told += f"; {', '.join(own)} stay where it reads them"
+    return _Migrated({"judge_protocol": _OWN_JUDGE, "judge_kwargs": {"protocol": protocol}}, notes=[told], own=own)
+
+
+def _verifier(judge: Mapping[str, Any], kept: Mapping[str, Any], unknown: list[str]) -> _Migrated:
+    """What comes closest to AgentJet's judge that asks a model whether an answer matches the reference."""
+    model, tokens = (judge.get(key) or _INHERITED[key] for key in ("alien_llm_model", "alien_llm_response_length"))
+    verifier = {"preset": "xverify", "model_name": model, "client": {"max_tokens": tokens}}
+    if not str(model).startswith("qwen"):
+        # AgentJet asks DashScope for every model
+        verifier["base_url"] = _DASHSCOPE
+    notes = [_unknown(f"task_judge.{key}", key) for key in unknown]
     notes.append(
-        f"{protocol} is your own: it is asked as it is, under our rules and deadline, where it can be imported"
+        f"AgentJet's {_MATH_AND_LLM.rpartition('>')[2]} asks {model} about every answer. Here the math judge decides "
+        "first, by the answer in \\boxed{}, and the model is asked about what it can neither read nor decide; "
+        "verifier.escalate: [unread, undecided, different] asks about all that it finds wrong, too"
     )
-    return _Migrated({"judge_protocol": _OWN_JUDGE, "judge_kwargs": {"protocol": protocol}, **kept}, notes=notes)
+    notes.append("DASHSCOPE_API_KEY with several keys, as in A|B: here they are a list, verifier.api_key: [A, B]")
+    protocol = f"{_HOME}.verifier_judge->VerifierJudge"
+    return _Migrated({"judge_protocol": protocol, "verifier": verifier, **kept}, notes=notes)
 
 
-def _rubrics(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """AgentJet's settings of learned rubrics as ours, and a note on each that has no equivalent."""
+def _learns_rubrics(judge: Mapping[str, Any], *, named: bool) -> bool:
+    """Whether AgentJet's learned rubrics judge: by their type; or in their first form, with the settings beside."""
+    if judge.get("judge_type") == _RUBRICS:
+        return True
+    return not named and ("AutoGrader" in str(judge.get("class_name")) or "grader_mode" in judge)
+
+
+def _rubrics(judge: Mapping[str, Any], kept: Mapping[str, Any], beside: list[str], inherits: bool) -> _Migrated:
+    """AgentJet's learned rubrics as ours, and a note on each setting that has no equivalent."""
     # It takes long to import
     from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig
 
-    named = {_RENAMED.get(key, key): value for key, value in given.items()}
+    inside = judge.get(_RUBRICS) or {}
+    if not isinstance(inside, Mapping):
+        raise ValueError(f"task_judge.{_RUBRICS} must be a mapping, got {inside!r:.200}")
+    by_type = judge.get("judge_type") == _RUBRICS
+    notes = [_unknown(f"task_judge.{key}", key) for key in beside if by_type]
+    flat = {} if by_type else {key: judge[key] for key in beside if key != "class_name"}
+    named = {_RENAMED.get(key, key): value for key, value in {**flat, **inside}.items()}
+    if not by_type:
+        notes.append(f"class_name and the settings beside it are AgentJet's first form of judge_type: {_RUBRICS}")
+    elif inherits and (lacks := {key: _INHERITED[key] for key in ("model_name", "max_score") if key not in named}):
+        named = {**lacks, **named}
+        notes.append(f"{_RUBRICS} gets {lacks!r} from AgentJet's defaults, which differ from ours")
+    if (merges := _AGGREGATION.get(str(named.get("aggregation_mode")))) is not None:
+        del named["aggregation_mode"]
+        named.setdefault("enable_categorization", merges)
+    if (samples := named.pop("reference_samples_path", None)) is not None:
+        named.setdefault("dataset_file", {"training": {"file_path": samples}})
     known = {key: value for key, value in named.items() if key in AutoGraderConfig.model_fields}
-    lost = [_unknown(f"task_judge.rubrics_auto_grader.{key}", key) for key in named if key not in known]
-    return known, lost
+    notes += [_unknown(f"task_judge.{_RUBRICS}.{key}", key) for key in named if key not in known]
+    if not {"dataset_file", "jsonl_dataset_file"} & known.keys():
+        notes.append(f"the labelled samples are missing: add {_RUBRICS}.dataset_file.training.file_path")
+    if known.get("grader_mode") == "listwise":
+        notes.append("grader_mode: listwise ranks answers, and AgentJet asks about one at a time: it takes pointwise")
+    notes.append("rubrics are learned before a run: astuner rubrics learn")
+    return _Migrated({"judge_type": _RUBRICS, _RUBRICS: known, **kept}, notes=notes)
 
 
 def _unknown(path: str, key: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from agentscope_tuner.errors import ConfigError
 
@@ -45,7 +46,9 @@ def read_source(source: str | Path | Mapping[str, Any] | DictConfig | None) -> D
     except RecursionError as exc:
         raise ConfigError(f"the configuration file {str(source)!r} is nested too deeply") from exc
     except yaml.YAMLError as exc:
-        raise ConfigError(f"{str(source)!r} is not valid YAML: {yaml_hint(exc, Path(source))}{exc}") from exc
+        raise ConfigError(f"{str(source)!r} {unreadable(exc, Path(source))}") from exc
+    except (*UNFIT, OmegaConfBaseException) as exc:
+        raise ConfigError(f"{str(source)!r} holds a value that does not fit its tag, such as `!!int x`: {exc}") from exc
     if not isinstance(loaded, DictConfig):
         raise ConfigError(f"{str(source)!r} must hold a mapping at its top, such as `astuner:`, got a list")
     if (lost := _LOST_BACKSLASH.search(repr(OmegaConf.to_container(loaded)))) is not None:
@@ -56,6 +59,21 @@ def read_source(source: str | Path | Mapping[str, Any] | DictConfig | None) -> D
 
 # As Python shows a text in which YAML read the backslash of `"\boxed"` or `"\frac"` as the beginning of an escape
 _LOST_BACKSLASH = re.compile(r"(?<!\\)\\x(?:07|08|0b|0c|1b)([a-zA-Z]{2,12})")
+
+
+#: What the constructors of YAML's own tags raise for a value that does not fit.
+UNFIT = (ValueError, KeyError, AttributeError)
+_TAG = re.compile(r"could not determine a constructor for the tag '(?:tag:yaml.org,2002:)?(.*)'")
+
+
+def unreadable(exc: yaml.YAMLError, path: Path) -> str:
+    """Why the file cannot be read, to stand behind its name, and the way out where one is known."""
+    mark = getattr(exc, "problem_mark", None)
+    if mark is None or (tag := _TAG.fullmatch(str(getattr(exc, "problem", "")))) is None:
+        return f"is not valid YAML: {yaml_hint(exc, path)}{exc}"
+    name = tag[1] if tag[1].startswith("!") else f"!!{tag[1]}"
+    told = "a tag says which object to build of a value, and so may run code, and a configuration holds plain values"
+    return f"has the tag {name} in line {mark.line + 1}, and tags are refused: {told}: write the value without it"
 
 
 def yaml_hint(exc: yaml.YAMLError, path: Path) -> str:

@@ -63,9 +63,11 @@ class UnreadOutput(WorkflowOutput):
 
     Attributes:
         why: what could not be read.
+        cause: `input`, or `rollout` where there is none to read.
     """
 
     why: str
+    cause: Cause = Cause.INPUT
 
 
 def read_or_unread(read: Callable[[Any], Pair], completion: Any) -> Pair:
@@ -79,15 +81,15 @@ def read_or_unread(read: Callable[[Any], Pair], completion: Any) -> Pair:
     try:
         return read(completion)
     except JudgeError as exc:
-        if exc.cause is not Cause.INPUT:
+        if exc.cause not in (Cause.INPUT, Cause.ROLLOUT):
             raise
-        why = exc.message
+        why, cause = exc.message, exc.cause
     try:
         task, output = read("")
     # the prompt's fault, then
     except JudgeError:
         task, output = WorkflowTask(task=Task()), WorkflowOutput()
-    return task, UnreadOutput(metadata=output.metadata, why=why)
+    return task, UnreadOutput(metadata=output.metadata, why=why, cause=cause)
 
 
 class ConfiguredJudge:
@@ -220,10 +222,10 @@ class ConfiguredJudge:
     def _unread(self, pair: Pair) -> Judgement | None:
         """The verdict on an output that could not be read; None for any other."""
         task, output = pair
-        return self._refused(task, output.why) if isinstance(output, UnreadOutput) else None
+        return self._refused(task, output.why, output.cause) if isinstance(output, UnreadOutput) else None
 
-    def _refused(self, task: WorkflowTask, why: str) -> Judgement:
-        return Judgement.failed(JudgeError(why, task_id=task.task_id, judge=self.name, cause=Cause.INPUT))
+    def _refused(self, task: WorkflowTask, why: str, cause: Cause = Cause.INPUT) -> Judgement:
+        return Judgement.failed(JudgeError(why, task_id=task.task_id, judge=self.name, cause=cause))
 
     def _readable(self, group: Sequence[Pair]) -> tuple[list[Pair], list[Judgement]]:
         """The pairs of a group that the judge is asked about; or none, and the verdicts on those that can be read."""

@@ -9,6 +9,7 @@ import re
 import socket
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ def grpo(
     generations: int = 4,
     callbacks: list[Any] | None = None,
     data: list[dict[str, Any]] | None = None,
+    rollout: Any = None,
     **options: Any,
 ) -> Any:
     model, tokenizer = new_policy("0123456789+=", draw, seed=0, warm_up_steps=60)
@@ -69,6 +71,7 @@ def grpo(
         processing_class=tokenizer,
         train_dataset=Dataset.from_list(data or rows(seed=0)),
         callbacks=callbacks,
+        rollout_func=rollout,
     )
     trainer.train()
     return trainer
@@ -327,6 +330,30 @@ def test_extras_of_a_rollout_function_split_no_group(tmp_path: Path) -> None:
 
     steps = steps_of(grpo(WithExtras(function._config), tmp_path, steps=2))
     assert [entry["Shortest/failed"] for entry in steps] == [0.0, 0.0]
+
+
+def test_what_an_environment_says_in_a_rollout_function_is_not_paid(tmp_path: Path) -> None:
+    conf = tmp_path / "judge.yaml"
+    conf.write_text("astuner: {task_judge: {judge: text_match}}", encoding="utf-8")
+
+    def rollout(prompts: Any, trainer: Any, **more: Any) -> dict[str, Any]:
+        read = partial(trainer.processing_class, add_special_tokens=False)
+        said, told = read("4")["input_ids"], read("2")["input_ids"]
+        return {
+            "prompt_ids": [read(prompt)["input_ids"] for prompt in prompts],
+            "completion_ids": [[*said, *told] for _ in prompts],
+            "logprobs": [[0.0] * len([*said, *told]) for _ in prompts],
+            "env_mask": [[1] * len(said) + [0] * len(told) for _ in prompts],
+            **{name: [value] * len(prompts) for name, value in more.items()},
+        }
+
+    for right, reward in (("42", 0.0), ("4", 1.0)):
+        data = [{"prompt": "1+1=", "answer": right}] * 8
+        named = partial(rollout, astuner_last_turn="4")
+        steps = steps_of(grpo(reward_func(conf), tmp_path, steps=1, data=data, rollout=named))
+        assert [entry["reward"] for entry in steps] == [reward]
+        with pytest.raises(JudgeError, match="return it as 'astuner_last_turn'"):
+            grpo(reward_func(conf), tmp_path, steps=1, data=data, rollout=rollout)
 
 
 def test_the_completions_that_trl_dumps_are_judged_again_to_equal_rewards(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from agentscope_tuner.adapters.trl.functions import (
     LogMetric,
     RewardFunc,
     caller_of,
+    last_turns,
     name_of,
     pairs_of,
     reward_func,
@@ -117,7 +118,8 @@ class Combined:
         if trainer_state is not None:
             given["trainer_state"] = trainer_state
         columns = {key: value for key, value in given.items() if key not in _GIVEN}
-        pairs = pairs_of(prompts, completions, columns, given.get("environments"), caller.group_size)
+        said = last_turns(completions, completion_ids, columns, log_metric)
+        pairs = pairs_of(prompts, said, columns, given.get("environments"), caller.group_size)
         answers = self._answers(given, pairs, caller, log_metric, log_extra)
         rewards: list[float | None] = []
         errors: list[str] = []

@@ -18,10 +18,18 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters.rollout import FailingRun, batch_metrics, current_step, group_metrics, places_by, rows_of
+from agentscope_tuner.adapters.rollout import (
+    LAST_TURN,
+    FailingRun,
+    batch_metrics,
+    current_step,
+    group_metrics,
+    places_by,
+    rows_of,
+)
 from agentscope_tuner.config import Source
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError, called_so
-from agentscope_tuner.records.formats.sample import Prompt, as_rollout, reference_of
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, called_so, config_fault
+from agentscope_tuner.records.formats.sample import Prompt, as_rollout, last_turn, reference_of, without_end_markers
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, located, read_or_unread
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -289,6 +297,7 @@ class _JudgeFunc:
         self,
         prompts: Sequence[Prompt],
         completions: Sequence[Prompt],
+        completion_ids: Any,
         *,
         trainer_state: object = None,
         environments: Sequence[object] | None = None,
@@ -307,7 +316,8 @@ class _JudgeFunc:
             logged = self.log(judgements, log_metric, log_extra, caller.group_size)
             return caller.rewards_or_raise(self.__name__, *logged)
 
-        return pairs_of(prompts, completions, columns, environments, caller.group_size), caller, answer
+        said = last_turns(completions, completion_ids, columns, log_metric)
+        return pairs_of(prompts, said, columns, environments, caller.group_size), caller, answer
 
     def _counted(self, pairs: list[Pair], found: list[Judgement], caller: Caller) -> list[Judgement]:
         self._run.add(pairs, found, trains=caller.trains)
@@ -371,7 +381,7 @@ class RewardFunc(_JudgeFunc):
         Args:
             prompts: texts, or lists of chat messages.
             completions: likewise; the final answer is the text, or the last message when the assistant wrote it.
-            completion_ids: the completions' tokens; not used.
+            completion_ids: the completions' tokens, which tell turns apart where a `rollout_func` played several.
             given: `trainer_state`, which tells which trainer calls; `environments`, one for each completion where TRL
                 ran an `environment_factory`: the judge's `gym_env`; `log_metric` and `log_extra`, which take the
                 metrics and reasons of this batch. All others are the dataset's columns, one value for each completion,
@@ -381,7 +391,7 @@ class RewardFunc(_JudgeFunc):
             JudgeError: a verdict failed, and the trainer would count a missing reward as 0; or the run is stopped.
         """
         _check_ids(completion_ids)
-        pairs, caller, answer = self._begun(prompts, completions, **given)
+        pairs, caller, answer = self._begun(prompts, completions, completion_ids, **given)
         return answer(self.judgements(pairs, caller))
 
     def judgements(self, pairs: list[Pair], caller: Caller) -> list[Judgement]:
@@ -408,7 +418,7 @@ class AsyncRewardFunc(_JudgeFunc):
             ConfigError: a listwise judge over several ranks, whose exchange of groups must not leave the main thread.
         """
         _check_ids(completion_ids)
-        pairs, caller, answer = self._begun(prompts, completions, **given)
+        pairs, caller, answer = self._begun(prompts, completions, completion_ids, **given)
         return answer(await self.judgements(pairs, caller))
 
     async def judgements(self, pairs: list[Pair], caller: Caller) -> list[Judgement]:
@@ -429,6 +439,64 @@ class AsyncRewardFunc(_JudgeFunc):
 reward_func, async_reward_func = RewardFunc, AsyncRewardFunc
 
 
+def last_turns(
+    completions: Sequence[Prompt], completion_ids: Any, columns: Mapping[str, Sequence[Any]], log_metric: Any
+) -> Sequence[Prompt]:
+    """The completions; of those in which a `rollout_func` played several turns, the policy's last turn.
+
+    TRL makes one text of such turns, without the chat template's marks and with what tools said in it, and keeps the
+    function's `env_mask` to itself. The last turn is what the function returned as `astuner_last_turn`, else what
+    follows the last mark of another's turn in the tokens. A completion of neither a message nor a token is a rollout
+    that failed: AsyncGRPO's harness makes one of each, to be left out.
+
+    Raises:
+        JudgeError: others wrote some of the tokens, and nothing tells which.
+    """
+    count = len(completions)
+    if isinstance(completion_ids, Sequence) and len(completion_ids) == count:
+        failed = [said == [] and not len(ids) for said, ids in zip(completions, completion_ids, strict=True)]
+        completions = [_NO_ROLLOUT if gone else said for gone, said in zip(failed, completions, strict=True)]
+    if (named := columns.get(LAST_TURN)) is not None:
+        turns = [row[LAST_TURN] for row in rows_of({LAST_TURN: named}, count)]
+        return [turn if isinstance(turn, str) else said for turn, said in zip(turns, completions, strict=True)]
+    trainer: Any = getattr(log_metric, "__self__", None)
+    if getattr(trainer, "rollout_func", None) is None or completion_ids is None:
+        return completions
+    tokens = [row["ids"] for row in rows_of({"ids": completion_ids}, count)]
+    marked = trainer.processing_class.batch_decode(tokens, skip_special_tokens=False)
+    turns = [last_turn(text) for text in marked]
+    # the same where the policy had one turn
+    one = [turn == without_end_markers(text) for turn, text in zip(turns, marked, strict=True)]
+    if all(one) and _holds_others(trainer, tokens):
+        raise config_fault(
+            "the rollout_func masked what others wrote in the completions, TRL hands them over as one text, and the "
+            f"judge needs the policy's last turn alone: let the function return it as {LAST_TURN!r}, a list of texts"
+        )
+    return [said if alone else turn for said, turn, alone in zip(completions, turns, one, strict=True)]
+
+
+# What stands for a rollout that failed
+_NO_ROLLOUT: Any = object()
+
+
+def _read(prompt: Prompt, completion: Any, **more: Any) -> Pair:
+    if completion is _NO_ROLLOUT:
+        raise JudgeError("the rollout failed: its completion has neither a message nor a token", cause=Cause.ROLLOUT)
+    return as_rollout(prompt, completion, **more)
+
+
+def _holds_others(trainer: Any, tokens: Sequence[Sequence[int]]) -> bool:
+    """Whether TRL has just logged fewer tokens of the policy's than there are; over several ranks only the most of one
+    completion can be compared.
+    """
+    what = "mean" if process_group() is None else "max"
+    mode = "train" if trainer.model.training else "eval"
+    logged = getattr(trainer, "_metrics", {}).get(mode, {}).get(f"completions/{what}_length")
+    sizes = [len(ids) for ids in tokens]
+    here = sum(sizes) / max(len(sizes), 1) if what == "mean" else max(sizes, default=0)
+    return bool(logged) and here > logged[-1] + 0.5 / max(len(sizes), 1)
+
+
 def pairs_of(
     prompts: Sequence[Prompt],
     completions: Sequence[Prompt],
@@ -447,14 +515,14 @@ def pairs_of(
     count = len(completions)
     envs = [None] * count if environments is None else environments
     own = rows_of({"prompts": prompts, "completions": completions, "environments": envs}, count)
-    rows = rows_of(columns, count)
+    rows = rows_of({name: column for name, column in columns.items() if name != LAST_TURN}, count)
     whole = group_size is not None and count % group_size == 0
     groups = [rows[start : start + group_size] for start in range(0, count, group_size)] if whole and group_size else []
-    differs = {name for group in groups for name in columns if len({repr(row[name]) for row in group}) > 1}
+    differs = {name for group in groups for name in rows[0] if len({repr(row[name]) for row in group}) > 1}
     pairs = []
     for given, row in zip(own, rows, strict=True):
         metadata = {**row, **reference_of(row)}
         shared = {name: value for name, value in metadata.items() if name not in differs}
-        read = partial(as_rollout, given["prompts"], metadata=metadata, gym_env=given["environments"], shared=shared)
+        read = partial(_read, given["prompts"], metadata=metadata, gym_env=given["environments"], shared=shared)
         pairs.append(read_or_unread(read, given["completions"]))
     return pairs

@@ -114,6 +114,8 @@ def test_ms_swift_columns_of_another_length_are_refused_not_dropped(build: Any) 
 
     state = SimpleNamespace(global_step=3)
     assert ask(solution=["42", "42"], trainer_state=state, trajectory_inputs={"r1": []}) == [1.0, 1.0]
+    # these were left out, and `messages` with them: then what a tool said last was the answer
+    assert ask(solution=numpy.array([42, 41])) == ask(solution=("42", "41")) == [1.0, 0.0]
     for values in (["42"], ["42"] * 3, []):
         with pytest.raises(JudgeError, match=f"'solution' has {len(values)} values? for 2 completions"):
             ask(solution=values, trainer_state=state)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 import warnings
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import JudgeError
-from agentscope_tuner.adapters.trl import async_reward_func, check_reward_funcs, combined, reward_func
+from agentscope_tuner.adapters.trl import async_reward_func, check_reward_funcs, combined, functions, reward_func
 from agentscope_tuner.adapters.trl.functions import groups_of, own_groups
 from tests.core.adapters.test_adapters import config, pair
 
@@ -40,6 +41,26 @@ class Trainer:
         return asyncio.run(answer) if inspect.iscoroutine(answer) else answer
 
 
+class Marks:
+    """A tokenizer of characters, whose marks of a chat template are left out of texts unless asked for."""
+
+    def batch_decode(self, tokens: list[list[int]], *, skip_special_tokens: bool) -> list[str]:
+        texts = ["".join(map(chr, ids)) for ids in tokens]
+        return [re.sub(r"<[|]im_\w+[|]>", "", text) for text in texts] if skip_special_tokens else texts
+
+
+TOOL = "I ask.<|im_end|>\n<|im_start|>tool\n{}<|im_end|>\n<|im_start|>assistant\n{}<|im_end|>"
+
+
+def played(build: Any, said: list[str], counted: int = 999, **more: Any) -> Any:
+    """What a function answers to completions of a `rollout_func`."""
+    trainer: Any = Trainer(build(config()), group=len(said))
+    trainer.rollout_func, trainer.processing_class = print, Marks()
+    trainer._metrics = {"train": {f"completions/{most}_length": [counted] for most in ("mean", "max")}}
+    ids = [[*map(ord, text)] for text in said]
+    return trainer.rewards(Marks().batch_decode(ids, skip_special_tokens=True), completion_ids=ids, **more)
+
+
 class TrainerState:
     """Named as transformers names it."""
 
@@ -49,6 +70,43 @@ def brevity(completions: list[str], **named: Any) -> list[float]:
 
 
 BUILDS = pytest.mark.parametrize("build", [reward_func, async_reward_func, lambda config: combined([config])])
+
+
+@BUILDS
+def test_what_a_tool_says_in_a_rollout_funcs_text_is_not_paid(build: Any) -> None:
+    # TRL leaves out the template's marks: the last of these ended with what the tool said, and was paid
+    cut = TOOL.format("42", "").partition("42")[0] + "42"
+    said = [TOOL.format("42", "no idea"), TOOL.format("0", "42"), "42<|im_end|>", cut]
+    assert played(build, said) == [0.0, 1.0, 1.0, 0.0]
+
+
+@BUILDS
+def test_a_rollout_func_may_name_the_last_turns(build: Any) -> None:
+    said = ["I ask. 42 no idea", "I ask. 0 42", "42"]
+    assert played(build, said, astuner_last_turn=["no idea", "42", None]) == [0.0, 1.0, 1.0]
+
+
+@BUILDS
+def test_a_rollout_that_failed_is_no_empty_answer(build: Any) -> None:
+    # AsyncGRPO's harness makes such a completion of it, to be left out: 0.0 stood in its group's mean
+    given = {"prompts": ["q"] * 3, "answer": ["42"] * 3}
+    function = build(config())
+    for completions, expected in (([[], ["x"], []], [None, 0.0, 0.0]), ([[]] * 3, [None] * 3)):
+        said = [[{"role": "assistant", "content": text} for text in texts] for texts in completions]
+        tokens = [[] if place == 0 or expected[2] is None else [7] for place in range(3)]
+        answer = function(completions=said, completion_ids=tokens, **given)
+        assert (asyncio.run(answer) if inspect.iscoroutine(answer) else answer) == expected
+
+
+@BUILDS
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_masked_text_that_nothing_marks_is_no_verdict(build: Any, ranks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(functions, "process_group", lambda: None if ranks == 1 else object())
+    said = ["I ask. 42", "42"]
+    with pytest.raises(JudgeError, match="let the function return it as 'astuner_last_turn'"):
+        played(build, said, counted=5)
+    # all of it is the policy's
+    assert played(build, said[1:] * 2, counted=2) == [1.0, 1.0]
 
 
 @BUILDS

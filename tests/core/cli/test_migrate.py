@@ -9,12 +9,15 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
+from agentscope_tuner import ConfigError
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.cli.migrate import migrated
 from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 ADAPTER = "agentscope_tuner.adapters.agentjet->AstunerJudge"
 HOME = "agentscope_tuner.task_judge"
+HERE = "tests.core.cli.test_migrate"
 REST = """
 # ---- nothing below is ours ----
 trinity:
@@ -102,7 +105,9 @@ def test_agentjets_keys_beside_a_judge_of_the_packages_name_are_not_ours_yet() -
     assert yaml.safe_load(new)["astuner"]["task_judge"] == {
         "judge_protocol": f"{HOME}.env_service_as_judge->EnvServiceJudge"
     }
-    assert [note.partition(" is left out")[0] for note in notes] == ["task_judge.alien_llm_model"]
+    assert [note.partition(" is left out")[0] for note in notes[:-1]] == ["task_judge.alien_llm_model"]
+    # rules in this section would run nowhere in training, and nothing said so
+    assert "without our rules and deadline; for these, call the section `ajet`" in notes[-1]
     load_judge(yaml.safe_load(new))
 
 
@@ -134,6 +139,115 @@ def test_learned_rubrics_keep_what_is_known_and_name_the_rest() -> None:
     assert left_out == ["sampling_mode", "grader_name"]
 
 
+def test_rubrics_in_agentjets_first_form_are_those_of_today() -> None:
+    # the judge of AgentJet's defaults stood for it; then `name its judge there` led to no judge that works
+    text = """astune:
+  task_judge:
+    class_name: RMAutoGraderJudge
+    model_name: qwen-plus
+    generate_number: 3
+    aggregation_mode: merge_similar
+    max_retries: 5
+    reference_samples_path: rows.jsonl
+"""
+    new, notes = migrated(text)
+    assert yaml.safe_load(new)["astuner"]["task_judge"] == {
+        "judge_type": "rubrics_auto_grader",
+        "rubrics_auto_grader": {
+            "model_name": "qwen-plus",
+            "query_specific_generate_number": 3,
+            "enable_categorization": True,
+            "dataset_file": {"training": {"file_path": "rows.jsonl"}},
+        },
+    }
+    assert yaml.safe_load(new)["astune"]["task_judge"] == {"judge_protocol": ADAPTER}
+    assert "first form of judge_type: rubrics_auto_grader" in notes[0]
+    assert not any("samples are missing" in note for note in notes)
+    with pytest.raises(ConfigError, match="no learned grader"):
+        load_judge(yaml.safe_load(new))
+
+
+def test_rubrics_get_what_the_file_inherits_from_agentjet() -> None:
+    judge = "  task_judge:\n    judge_type: rubrics_auto_grader\n    rubrics_auto_grader: {grader_mode: listwise}\n"
+    alone, _ = migrated(trained(judge))
+    assert yaml.safe_load(alone)["astuner"]["task_judge"]["rubrics_auto_grader"] == {"grader_mode": "listwise"}
+    new, notes = migrated(trained(judge).replace("verl_default", "ajet_default"))
+    # ours go up to 10: labels from 0 to 1 would all have been low
+    assert yaml.safe_load(new)["astuner"]["task_judge"]["rubrics_auto_grader"] == {
+        "model_name": "qwen-max",
+        "max_score": 1,
+        "grader_mode": "listwise",
+    }
+    assert ["AgentJet's defaults" in notes[0], "missing: add" in notes[1], "takes pointwise" in notes[2]] == [True] * 3
+
+
+def test_agentjets_judge_that_asks_a_model_becomes_our_verifier(monkeypatch: pytest.MonkeyPatch) -> None:
+    # it was called the user's own, and loaded nowhere but in a checkout of AgentJet
+    monkeypatch.setenv("DASHSCOPE_API_KEY", "key")
+    protocol = "tutorial.example_math_agent.math_answer_as_judge->MathAnswerAndLlmAsJudge"
+    for more, model in (([], "qwen3-235b-a22b-instruct-2507"), (["alien_llm_model: deepseek-v3"], "deepseek-v3")):
+        new, notes = migrated(trained(named(protocol, *more)))
+        made = yaml.safe_load(new)["astuner"]["task_judge"]
+        assert made["judge_protocol"] == f"{HOME}.verifier_judge->VerifierJudge"
+        assert (made["verifier"]["model_name"], made["verifier"]["client"]) == (model, {"max_tokens": 512})
+        assert ("base_url" in made["verifier"]) is (model == "deepseek-v3")
+        assert "asks about all that it finds wrong" in notes[0]
+        assert len(notes) == 2
+        load_judge(yaml.safe_load(new))
+
+
+def test_an_own_judges_settings_stay_where_its_class_reads_them() -> None:
+    # only a note said that they were gone
+    lines = ("alien_llm_model: q", "deadline: soon", "weights: {a: 1}")
+    for section, place in (("ajet", ("ajet", "task_judge")), ("astuner", ("judge_kwargs", "settings"))):
+        new, notes = migrated(trained(named(f"{HERE}->Reads", *lines), section))
+        whole = yaml.safe_load(new)
+        found: Any = whole if section == "ajet" else whole["astuner"]["task_judge"]
+        for key in place:
+            found = found[key]
+        kept = {key: value for key, value in found.items() if key not in ("judge_type", "judge_protocol")}
+        assert kept == {"alien_llm_model": "q", "deadline": "soon", "weights": {"a": 1}}
+        assert "alien_llm_model, deadline, weights stay where it reads them" in notes[0]
+        task = WorkflowTask(task=Task(task_id="t"))
+        assert load_judge(whole).compute_reward(task, WorkflowOutput()) == (0.25, True)
+
+
+class Reads:
+    """A judge of AgentJet's user's: it reads its settings from AgentJet's section."""
+
+    def __init__(self, config: Any) -> None:
+        self.section = (config.ajet if "ajet" in config else config.astuner).task_judge
+
+    def compute_reward(self, workflow_task: Any, workflow_output: Any) -> tuple[float, bool]:
+        return 0.25 * self.section.weights.a, self.section.deadline == "soon"
+
+
+@pytest.mark.parametrize(
+    ("section", "given", "asked"),
+    [
+        ("ajet", "rubrics_auto_grader", "customized_protocol"),
+        # the first AgentJet reads no other spelling, and then has no judge
+        ("astune", "rubrics_auto_grader", "customized_protocal"),
+        ("astune", "customized_protocal", "customized_protocal"),
+        ("ajet", "customized_protocol", "customized_protocol"),
+    ],
+)
+def test_the_trainer_reads_its_own_spelling_of_the_type(section: str, given: str, asked: str) -> None:
+    text = f"{section}:\n  task_judge:\n    judge_type: {given}\n    judge_protocol: {BOTH[0][0]}.{BOTH[0][1]}\n"
+    made = yaml.safe_load(migrated(text)[0])[section]["task_judge"]
+    assert made == {"judge_type": asked, "judge_protocol": ADAPTER}
+
+
+def test_rubrics_in_a_shared_section_are_asked_as_a_class() -> None:
+    # by their type, AgentJet of that time asks its own judge of learned rubrics, with our keys
+    judge = "  task_judge:\n    judge_type: rubrics_auto_grader\n    rubrics_auto_grader: {model_name: q}\n"
+    made = yaml.safe_load(migrated(trained(judge, "astuner"))[0])["astuner"]["task_judge"]
+    assert made == {
+        "judge_protocol": f"{HOME}.rm_auto_grader_judge->AutoGraderJudge",
+        "rubrics_auto_grader": {"model_name": "q"},
+    }
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -147,8 +261,10 @@ def test_learned_rubrics_keep_what_is_known_and_name_the_rest() -> None:
         ("ajet:\n  rollout: {a: 1}\n  x: 1\n  rollout: {b: 1}\n", "ajet.rollout stands there twice"),
         ("defaults: [ajet_ts_default]\najet:\n  x: 1\n", "copy ajet.task_judge from 'ajet_ts_default'"),
         ("astune:\n  data_generator: {a: 1}\n  document_reader: {b: 1}\n", "it trains nothing"),
-        # AgentJet's first form of learned rubrics: the judge of its defaults stood for this one
-        ("astune:\n  task_judge:\n    class_name: RMAutoGraderJudge\n", "'class_name' and no judge_protocol"),
+        ("astune:\n  task_judge:\n    class_name: Mine\n", "judge_protocol: module->Class, or delete 'class_name'"),
+        ("ajet:\n  x: !!python/name:os.system\n", "the tag !!python/name:os.system in line 2, and tags are refused"),
+        ("ajet:\n  x: !!bool maybe\n", "'maybe'"),
+        ("ajet:\n  task_judge:\n    judge_type: rubrics_auto_grader\n    rubrics_auto_grader: [1]\n", "a mapping"),
         ("ajet:\n  model: {path: x}\n  steps: {{NUM_STEPS}}\n", "with a gap {{NUM_STEPS}} in line 3: fill its gaps"),
         ("ajet:\n  x: 1\nastuner:\n  task_judge: {}\n", "it is migrated"),
         ("astuner:\n  task_judge: {judge_type: llm}\n", "it is migrated"),

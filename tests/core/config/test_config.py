@@ -110,6 +110,11 @@ def test_a_misspelt_section_is_not_an_absent_one(ours: Any, words: str) -> None:
         ("a: [1", ["not valid YAML", "line 1"]),
         ("- a\n- b", ["mapping at its top"]),
         ("a: 1\na: 2", ["not valid YAML", "duplicate"]),
+        # these were called no valid YAML, and the next one ended in a traceback
+        ("a: 1\nb: !!python/tuple [a]", ["has the tag !!python/tuple in line 2, and tags are refused", "may run code"]),
+        ("a: !include b.yaml", ["has the tag !include in line 1"]),
+        ("a: !!int x", ["holds a value that does not fit its tag, such as `!!int x`: invalid literal for int()"]),
+        ("a: !!timestamp 2026-01-01", ["does not fit its tag", "'date' is not a supported"]),
     ],
 )
 def test_a_file_that_is_no_mapping_is_refused(tmp_path: Path, text: str, words: list[str]) -> None:
