@@ -347,7 +347,7 @@ class CodeJudge(BaseJudge):
         """The tests, the language and the program; or the verdict, where there is no program."""
         tests, answer = _tests(workflow_task.task), final_answer(workflow_output)
         language = self._language(tests)
-        found = find_program(answer, self._settings.answer_in, language)
+        found = find_program(answer, self._settings.answer_in, language, tests)
         if found.source is None:
             return tests, language, Reward(0.0, False, reason=found.why, metrics=_metrics([]))
         return tests, language, completed(found.source, tests)

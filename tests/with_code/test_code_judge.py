@@ -843,6 +843,94 @@ def test_no_number_is_near_nothing(test: str, program: str, reward: float) -> No
     assert judgement.reward == reward, judgement
 
 
+_LOOP = "for one in divisors(12):\n  assert 12 % one == 0"
+_DIVISORS = "def divisors(n): return [one for one in range(1, n + 1) if n % one == 0]"
+_NONE = "def divisors(n): return []"
+
+
+@pytest.mark.parametrize(
+    ("tests", "program", "reward"),
+    [
+        *(
+            ([test], program, reward)
+            for test in (
+                _LOOP,
+                "assert all(12 % one == 0 for one in divisors(12))",
+                "assert not any(12 % one for one in divisors(12))",
+                "want = [1, 2, 3]\nfor at, one in enumerate(divisors(12)):\n  if at < 3: assert one == want[at]",
+                "found = {one: 12 // one for one in divisors(12)}\nfor one in divisors(12): assert 12 % one == 0",
+            )
+            for program, reward in (
+                (_DIVISORS, 1.0),
+                (_NONE, 0.0),
+                ("def divisors(n): return ''", 0.0),
+                ("def divisors(n): return iter(())", 0.0),
+                ("def divisors(n):\n  if n < 0: yield", 0.0),
+                (f"{_DIVISORS}[:0]", 0.0),
+            )
+        ),
+        (["for one, by in divisors(12).items(): assert {2: 6}[one] == by"], "def divisors(n): return {2: 6}", 1.0),
+        (["for one, by in divisors(12).items(): assert {2: 6}[one] == by"], "def divisors(n): return {}", 0.0),
+        # of something empty, an answer may be empty
+        (["for one in divisors(0): assert one > 0"], _DIVISORS, 1.0),
+        (["for one in divisors([]): assert one > 0"], "def divisors(n): return n", 1.0),
+        # the test says that it is, or that nothing may be in it
+        (["for one in divisors(12): assert one\nassert divisors(12) == []"], _NONE, 1.0),
+        (["for one in divisors(12): assert False, one"], _NONE, 1.0),
+        # the loop goes over the test's own, or asserts nothing
+        (["for one in []: assert one\nassert divisors(12)[0] == 1"], _DIVISORS, 1.0),
+        (["count = 0\nfor one in divisors(12): count += one\nassert count < 99"], _NONE, 1.0),
+    ],
+)
+def test_a_loop_that_asserts_something_begins(tests: list[str], program: str, reward: float) -> None:
+    judgement = code_judge().judge(asked(tests), wrote(program))
+    assert judgement.reward == reward, judgement
+
+
+@pytest.mark.parametrize("framework", ["pytest", "unittest"])
+@pytest.mark.parametrize(("program", "reward"), [(_DIVISORS, 1.0), (_NONE, 0.0)])
+def test_a_loop_begins_in_one_of_the_tests(framework: str, program: str, reward: float) -> None:
+    source = "from solution import divisors\ndef each(n):\n  for one in divisors(n): assert n % one == 0\n"
+    source += "def test_none(): each(-1)\ndef test_it(): each(12)"
+    tests = {"framework": framework, "module": "solution", "test": source}
+    judgement = code_judge().judge(asked(tests), wrote(program))
+    assert judgement.reward == reward, judgement
+
+
+_RAISES = """
+import pytest
+from solution import Sub, find, Missing
+def test_it():
+    with pytest.raises(Missing) as told:
+        find({}, "a")["x"]
+    assert type(told.value) == KeyError
+    with pytest.raises(KeyError):
+        find({}, "b")["x"]
+    with pytest.raises(Missing):
+        raise Sub("c")
+"""
+_SUB = "\nclass Sub(Missing): pass\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "reward"),
+    [
+        (f"Missing = KeyError{_SUB}def find(items, key): return items[key]", 1.0),
+        (f"Missing = LookupError{_SUB}def find(items, key): return items[key]", 1.0),
+        (f"Missing = Exception{_SUB}def find(items, key): return items[key]", 1.0),
+        (f"Missing = KeyError{_SUB}def find(items, key): return items", 0.0),
+        (f"Missing = TypeError{_SUB}def find(items, key): return None", 0.0),
+        (f"Missing = LookupError{_SUB}def find(items, key): return []", 0.0),
+        (f"Missing = Exception{_SUB}def find(items, key): return None", 0.0),
+        (f"class Missing(KeyError): pass{_SUB}def find(items, key): raise Missing", 0.0),
+    ],
+)
+def test_a_built_in_exception_by_another_name_is_the_programs(program: str, reward: float) -> None:
+    tests = {"framework": "pytest", "module": "solution", "test": _RAISES}
+    judgement = code_judge().judge(asked(tests), wrote(program))
+    assert judgement.reward == reward, judgement
+
+
 _UNNAMED = "from solution import {}\ndef test_it():\n  assert double(2) == FOUR"
 
 

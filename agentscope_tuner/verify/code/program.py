@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from agentscope_tuner.verify.code.formats import TestSet
+from agentscope_tuner.verify.code.formats import CallTest, CodeTest, TestSet
 from agentscope_tuner.verify.find import after_thinking
 
 ProgramPlace = Literal["fence", "tag", "whole"]
@@ -64,10 +66,13 @@ def _names(fence: str, language: str) -> bool:
     return language_of(fence) == language or bool(found and found[1] in _BESIDE.get(language, ()))
 
 
-def find_program(output: str, place: ProgramPlace, language: str) -> FoundProgram:
+def find_program(output: str, place: ProgramPlace, language: str, tests: TestSet | None = None) -> FoundProgram:
     """The program that `output` states: its last fenced block in `language`, else its last one without a language.
 
     A block that is never closed is cut off, and no program. One in a quotation counts where none stands outside.
+
+    Args:
+        tests: what they name is defined by a program: a block that only uses it is an example.
     """
     said = _said(output)
     if len(said) > _MOST_CHARS:
@@ -79,7 +84,7 @@ def find_program(output: str, place: ProgramPlace, language: str) -> FoundProgra
         if opened is None or closed is None:
             return FoundProgram(None, "no <answer> with a program")
         said = said[opened.end() : closed.start()]
-    found = _last_block(said, language)
+    found = _last_block(said, language, tests)
     if place != "fence" and found.source is None and not found.why:
         return FoundProgram(said) if said.strip() else FoundProgram(None, "the output is empty")
     return (
@@ -129,9 +134,9 @@ def _blocks(text: str) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
         yield opened, None
 
 
-def _last_block(text: str, language: str) -> FoundProgram:
+def _last_block(text: str, language: str, tests: TestSet | None) -> FoundProgram:
     # examples of what a program prints often stand behind it, in blocks that name no language
-    last: dict[tuple[bool, bool], str] = {}
+    blocks: list[tuple[bool, bool, str]] = []
     for opened, closed in _blocks(text):
         is_outside = ">" not in opened[1]
         if opened[3] and not _names(opened[3], language):
@@ -139,13 +144,48 @@ def _last_block(text: str, language: str) -> FoundProgram:
         if closed is not None:
             # the ends of lines are those of the output
             block = text[opened.end() + 1 : closed.start()].replace("\r\n", "\n")
-            last[is_outside, bool(opened[3])] = _unindented(block, opened[1])
+            blocks.append((is_outside, bool(opened[3]), _unindented(block, opened[1])))
         elif is_outside:
             return FoundProgram(None, "the last block of code is never closed")
-    found = last[max(last)] if last else None
+    named = _named_by(tests) if tests is not None and len(blocks) > 1 else set()
+
+    def rank(block: tuple[bool, bool, str]) -> tuple[bool, int, bool]:
+        is_outside, names_language, source = block
+        defined = {name for found in _DEFINED.findall(source) for name in found}
+        return is_outside, len(named & defined), names_language
+
+    found = max(reversed(blocks), key=rank)[2] if blocks else None
     if found is not None and not found.strip():
         return FoundProgram(None, "the last block of code is empty")
     return FoundProgram(found)
+
+
+_DEFINED = re.compile(
+    r"^(?:[ \t]*+(?:async[ \t]++)?(?:def|class)[ \t]++(\w++)|(\w++)[ \t]*+(?::[^=\n]*+)?=(?!=))", re.MULTILINE
+)
+
+
+def _named_by(tests: TestSet) -> set[str]:
+    """What tests call, or import, that a program must define."""
+    named = {test.name for test in tests.tests if isinstance(test, CallTest)} | ({tests.entry} - {""})
+    for test in tests.tests:
+        if isinstance(test, CodeTest) and not test.entry:
+            named |= _named_in(test)
+    return named
+
+
+def _named_in(test: CodeTest) -> set[str]:
+    """The names that tests as code import from the program, or else those that they call and do not define."""
+    try:
+        nodes = [*ast.walk(ast.parse(f"{test.setup}\n{test.source}"))]
+    # whoever runs them says so
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module in test.modules]
+    imported = {alias.name for node in imports for alias in node.names} - {"*"}
+    called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    own = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    return imported or called - own - vars(builtins).keys()
 
 
 def _unindented(block: str, before: str) -> str:

@@ -132,6 +132,8 @@ class Program:
         self._classes: dict[int, type] = {}
         # the class that a test names now, and those that tests have named
         self._naming, self._named = "", set[type]()
+        # built-in classes of exceptions that the program gives another name, and those that stand for them
+        self._renamed, self._like = set[type](), dict[type, type]()
         self._lent: dict[int, object] = {}
         self._lent_numbers: dict[tuple[int, str], int] = {}
         self.has_answered = False
@@ -182,7 +184,9 @@ class Program:
         """Raise what the program raised while it was loaded."""
         # a program that cannot be loaded has itself to blame
         self.has_answered = True
-        self._read(self._receive())
+        renamed = self._read(self._receive())
+        # tests may name a class that is built on one of them before they name that
+        self._rename(*(renamed if isinstance(renamed, list) else ()))
         self.has_answered = False
         kinds: Any = enum.EnumMeta
         kinds.__subclasscheck__ = _is_enum
@@ -217,7 +221,31 @@ class Program:
             found = self.ask({"do": "module", "name": name})
         finally:
             self._naming = ""
+        if isinstance(found, type):
+            kind = cast("type", vars(found).get("_stands_for", found))
+            if kind is getattr(builtins, kind.__name__, None):
+                self._rename(kind.__name__ if name != kind.__name__ else "")
+                found = self._of_program(kind)
         return named(self._note(found), name)
+
+    def _rename(self, *names: object) -> None:
+        """Note built-in classes of exceptions that the program gives another name."""
+        kinds = [getattr(builtins, str(name), None) for name in names]
+        self._renamed |= {kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Exception)}
+
+    def _of_program(self, kind: type) -> type:
+        """A built-in class of exceptions as the program's, if tests name it otherwise, or their assertions are of it.
+
+        Else a program that calls `Exception` its `OddError` would have `except OddError` catch a test's `assert False`,
+        and one that calls `TypeError` so what a test ends with as it goes on with an answer.
+        """
+        above = [one for one in kind.__mro__[1:] if one in self._renamed or one is Exception]
+        if kind not in (Exception, AssertionError) and self._renamed.isdisjoint(kind.__mro__):
+            return kind
+        if kind not in self._like:
+            bases = (kind, *map(self._of_program, above))
+            self._like[kind] = LikeBuiltIn(kind.__name__, bases, {"__module__": "builtins", "_stands_for": kind})
+        return self._like[kind]
 
     def method(self, name: str) -> Any:
         """The function `name`, or the method of the program's class `Solution`."""
@@ -526,7 +554,7 @@ class Program:
         if home == "builtins":
             known = type(None) if name == "NoneType" else getattr(builtins, name, None)
             is_kept = isinstance(known, type) and known not in _NOT_RAISED
-            return _of_program(known) if is_kept else ProgramError  # type: ignore[arg-type]
+            return self._of_program(known) if is_kept else ProgramError  # type: ignore[arg-type]
         if home.partition(".")[0] in sys.stdlib_module_names - _NOT_FROM and not told["bases"]:
             # a test that names it has imported it; the program must not choose what is imported here
             found = getattr(sys.modules.get(home), name, None)
@@ -574,7 +602,7 @@ class Program:
     def _builtin(self, name: object) -> type:
         found = getattr(builtins, str(name), object)
         is_kept = isinstance(found, type) and found not in (KeyboardInterrupt, GeneratorExit)
-        return _of_program(found) if is_kept else object
+        return self._of_program(found) if is_kept else object
 
     def _stand_in(self, value: Any) -> Any:
         if "g" in value:
@@ -709,18 +737,6 @@ def _standing_for(kind: Any, told: dict[str, Any]) -> Any:
         return kind
     is_view = told["home"] == "builtins" and told["name"] in VIEWS
     return StandInView if is_view else _iterator(told) if told.get("next") else StandIn
-
-
-@functools.cache
-def _of_program(kind: type) -> type:
-    """A built-in class of exceptions as the program's: one that a test's own assertions are of is built upon.
-
-    Else a program that calls `Exception` its `OddError` would have `except OddError` catch a test's `assert False`.
-    """
-    if kind not in (Exception, AssertionError):
-        return kind
-    bases = (kind,) if kind is Exception else (kind, _of_program(Exception))
-    return LikeBuiltIn(kind.__name__, bases, {"__module__": "builtins", "_stands_for": kind})
 
 
 # Iterators of built-in containers, by the names of their classes, which nothing else in Python goes by

@@ -7,6 +7,8 @@ cannot tell, but it can be run again without the program, as a function of its a
 - where the same call got several answers, with one answer to all of these: if none of the program's passes, and one
   that it did not give does, its answers contradict each other. A test that wants several, as of a counter, passes with
   none; and one of random answers passes with any order of them.
+- where an answer is empty, and a loop over it that asserts something has never begun, with an answer that has items: if
+  one passes, the test has not looked at what it was written for.
 - where `zip` or `map` has left items out, with an answer that has one more item: if the side that ended grows by it,
   and the longer does not, then the longer is what the answer was to be compared with.
 
@@ -30,6 +32,7 @@ from agentscope_tuner.verify.code.inside.stand_ins import StandInFunction, is_of
 
 CONTRADICTING = "the program's answers to one call contradict each other"
 TOO_FEW = "the program's answer has fewer items than it is compared with"
+EMPTY = "the program's answer is empty, and the test looks at each item of it"
 # What only says what a name stands for
 _NAMING = {"module", "method", "names", "attr"}
 _UNCHANGED = {*_NAMING, "call", "op", "seed"}
@@ -45,12 +48,17 @@ class _DivergedError(BaseException):
 
 
 class _Answer(NamedTuple):
-    """One answer of the program: to what; by which call, if it is one of a function; and what it said, or raised."""
+    """One answer of the program: to what; by which call, if it is one of a function; and what it said, or raised.
+
+    Attributes:
+        is_of_empty: whether it was asked about something empty, such as an empty list or 0: then it may be so itself.
+    """
 
     to: tuple[object, ...]
     call: object
     value: Any
     error: BaseException | None
+    is_of_empty: bool = False
 
 
 class _Pairs:
@@ -87,12 +95,15 @@ class _Pairs:
 
 
 class _Run(NamedTuple):
-    """A test that has passed: how to run it again, what the program said, and what it has paired unevenly."""
+    """A test that has passed: how to run it again, what the program said, whether it has paired things unevenly, and
+    which of its loops have not begun.
+    """
 
     name: str
     rerun: Callable[[], object]
     answers: list[_Answer]
     is_uneven: bool
+    idle: set[int]
 
 
 class Replays:
@@ -110,6 +121,8 @@ class Replays:
         self._answers: list[_Answer] | None = None
         self._script: Iterator[_Answer] | None = None
         self._pairs: list[_Pairs] | None = None
+        # the loops that a test has come to, and of these those that have begun; and that have in any test
+        self._met, self._begun, self._ever = set[int](), set[int](), set[int]()
         self._end = 0.0
         # what the program is given as a test runs again
         self._given: list[object] = []
@@ -118,6 +131,15 @@ class Replays:
         program.ask = self._asked
         for kind, least in ((zip, 2), (map, 3)):
             setattr(builtins, kind.__name__, self._pairing(kind, least))
+        setattr(builtins, _EACH, self._each)
+
+    def _each(self, loop: int, items: Iterable[Any]) -> Iterable[Any]:
+        """What a loop of the tests goes over, with a note whether there is anything."""
+        self._met.add(loop)
+        for first in (left := iter(items)):
+            self._begun.add(loop)
+            return itertools.chain((first,), left)
+        return ()
 
     def _pairing(self, plain: Any, least: int) -> type:
         """`zip` or `map`, of which it is noted what the tests' own calls leave out."""
@@ -157,7 +179,8 @@ class Replays:
             if isinstance(value, StandInFunction) and request["do"] in ("module", "method"):
                 self._functions.add(value._number)
             if is_kept and self._answers is not None:
-                self._answers.append(_Answer(to, call, self._copied(value), error))
+                is_of_empty = call is not None and not all(map(_is_some, (*arguments, *(named or {}).values())))
+                self._answers.append(_Answer(to, call, self._copied(value), error, is_of_empty))
                 # too much for a second look
                 self._answers = self._answers if self._kept <= _MOST_KEPT else None
         return value
@@ -188,6 +211,7 @@ class Replays:
     def begin(self) -> None:
         """A test begins."""
         self._answers, self._pairs = [], []
+        self._met, self._begun = set(), set()
 
     def end(self, name: str, rerun: Callable[[], object] | None) -> None:
         """The test has ended; how to run it again, if it has passed.
@@ -197,8 +221,10 @@ class Replays:
         """
         answers, pairs = self._answers, self._pairs
         self._answers = self._pairs = None
+        self._ever |= self._begun
         if rerun and answers and self._kept <= _MOST_KEPT and all(one.to[0] in _UNCHANGED for one in answers):
-            self._runs.append(_Run(name, rerun, answers, any(one.longer for one in pairs or [])))
+            is_uneven = any(one.longer for one in pairs or [])
+            self._runs.append(_Run(name, rerun, answers, is_uneven, self._met - self._begun))
 
     def refused(self) -> dict[str, str]:
         """The tests that have passed by what they leave out, and why."""
@@ -209,6 +235,7 @@ class Replays:
         for run in uneven:
             if self._lacks(run):
                 found[run.name] = TOO_FEW
+        found |= {run.name: EMPTY for run in self._runs if self._is_idle(run, run.idle - self._ever)}
         for places in calls:
             if self._contradict(places):
                 found |= {self._runs[at].name: CONTRADICTING for at, _ in places}
@@ -226,6 +253,7 @@ class Replays:
             return trace
 
         self._script, self._pairs, self._given = iter([*answers]), [], []
+        self._begun = set()
         before = sys.gettrace()
         try:
             sys.settrace(trace)
@@ -255,6 +283,18 @@ class Replays:
             (place, pairs.ended) in grown and (place, side) not in grown and not any(one is part for part in given)
             for place, pairs in enumerate(first)
             for side, one in pairs.longer.items()
+        )
+
+    def _is_idle(self, run: _Run, loops: set[int]) -> bool:
+        """Whether a test of these loops, which never began, would pass with an answer that is not empty."""
+        if not loops or not self._passes(run, run.answers):
+            return False
+        tried = _unlike(_possible(self._source, ()))[: _MOST_TRIED // 3]
+        return any(
+            self._passes(run, answers) and not self._begun.isdisjoint(loops)
+            for at, answer in enumerate(run.answers)
+            if not answer.is_of_empty
+            for answers in _filled(run.answers, at, tried)
         )
 
     def _differing(self) -> Iterator[list[tuple[int, int]]]:
@@ -341,6 +381,63 @@ def _longer(answers: list[_Answer], at: int) -> Iterator[list[_Answer]]:
         longer = []
     for one in longer:
         yield [*answers[:at], answer._replace(value=one), *answers[at + 1 :]]
+
+
+def _is_some(value: object) -> bool:
+    return type(value) not in (*_SIZED, *_SCALARS, dict, set, frozenset) or bool(value)
+
+
+def _filled(answers: list[_Answer], at: int, tried: Iterable[Any]) -> Iterator[list[_Answer]]:
+    """The answers, of which those of one call hold something, and were empty; or an iteration does not end at once."""
+    answer, before = answers[at], answers[:at]
+    value, kind = answer.value, type(answer.value)
+    if isinstance(answer.error, StopIteration) and all(one.to != answer.to for one in before):
+        yield from ([*before, answer._replace(error=None, value=one), *answers[at:]] for one in tried)
+    # an object of the program would be asked
+    if kind not in (list, tuple, dict, set, frozenset, str) or value:
+        return
+
+    def is_like(other: _Answer) -> bool:
+        return answer.call is not None and other.call == answer.call and type(other.value) is kind and not other.value
+
+    for one in tried:
+        filled: list[Any] = [one] if type(one) is kind and one else []
+        if kind in (list, tuple, str) or (kind is not dict and type(one) in _SCALARS):
+            filled.append([one] if kind is str else kind([one]))
+        for full in filled:
+            yield [each._replace(value=full) if each is answer or is_like(each) else each for each in answers]
+
+
+# By which the tests' code tells of its loops
+_EACH = "_items_of_"
+
+
+def watched(tree: ast.Module) -> ast.Module:
+    """The tests with loops that tell what they go over, if they assert something; as they are without `Replays`."""
+    if not hasattr(builtins, _EACH):
+        return tree
+    loops: list[Any] = []
+    for node in [*ast.walk(tree)]:
+        if isinstance(node, ast.For):
+            loops += [node] if any(map(_asserts, ast.walk(node))) else []
+        elif _asserts(node):
+            calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
+            calls = [one for one in calls if isinstance(one.func, ast.Name) and one.func.id in ("all", "any")]
+            made = [part for one in calls for part in one.args if isinstance(part, ast.GeneratorExp | ast.ListComp)]
+            loops += [part.generators[0] for part in made]
+    for loop in {id(one): one for one in loops}.values():
+        number = ast.Constant(_numbers())
+        call = ast.Call(ast.Name(_EACH, ast.Load()), [number, loop.iter], [])
+        loop.iter = ast.copy_location(call, loop.iter)
+    return ast.fix_missing_locations(tree)
+
+
+_numbers = itertools.count().__next__
+
+
+def _asserts(node: ast.AST) -> bool:
+    name = getattr(node.func, "attr", "") if isinstance(node, ast.Call) else ""
+    return isinstance(node, ast.Assert) or name.startswith("assert")
 
 
 def _possible(source: str, bounds: Iterable[float]) -> Iterator[Any]:

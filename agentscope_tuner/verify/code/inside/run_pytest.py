@@ -19,7 +19,7 @@ from _pytest.config import default_plugins
 from _pytest.fixtures import FixtureLookupError
 
 from agentscope_tuner.verify.code.inside.empty_arrays import guarded
-from agentscope_tuner.verify.code.inside.replays import Replays
+from agentscope_tuner.verify.code.inside.replays import Replays, watched
 from agentscope_tuner.verify.code.inside.stand_ins import PYTEST_FILE, SKIPPED
 
 _MOST_WORDS = 300
@@ -62,7 +62,7 @@ def outcomes(
 def _compiled(loader: Any, data: Any, path: Any, **named: Any) -> Any:
     """As Python's own, but that the tests' comparisons look at what they compare."""
     is_of_tests = str(path).endswith(PYTEST_FILE)
-    return _plain(loader, guarded(ast.parse(data)) if is_of_tests else data, path, **named)
+    return _plain(loader, watched(guarded(ast.parse(data))) if is_of_tests else data, path, **named)
 
 
 class Listener:

@@ -30,7 +30,7 @@ from agentscope_tuner._jail.inside import LINE, begin, leave
 from agentscope_tuner.verify.code.inside import empty_arrays, run_program
 from agentscope_tuner.verify.code.inside.code_values import JailLine
 from agentscope_tuner.verify.code.inside.remote import PATCHABLE, Program
-from agentscope_tuner.verify.code.inside.replays import Replays
+from agentscope_tuner.verify.code.inside.replays import Replays, watched
 from agentscope_tuner.verify.code.inside.stand_ins import (
     PYTEST_FILE,
     SKIPPED,
@@ -306,7 +306,7 @@ def _words(exc: BaseException) -> str:
 
 def _compiled(source: str, name: str = "<tests>") -> types.CodeType:
     try:
-        return compile(empty_arrays.guarded(ast.parse(source)), name, "exec", dont_inherit=True)
+        return compile(watched(empty_arrays.guarded(ast.parse(source))), name, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as exc:
         raise BrokenTestsError(f"the tests are no Python: {exc}") from None
 

@@ -75,6 +75,44 @@ def test_the_last_fenced_block(output: str, source: str | None) -> None:
     assert find_program(output, "fence", "python").source == source
 
 
+_USED = "def f(x):\n    return x\n"
+_CALLED = {"inputs": [[1]], "outputs": [1], "fn_name": "f"}
+_IMPORTED = {
+    "framework": "pytest",
+    "module": "solution",
+    "test": "from solution import f, G\ndef test_f():\n    assert f(1) == 1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("tests", "blocks", "at"),
+    [
+        # an example of its use
+        (_CALLED, [_USED, "print(f(1))\n"], 0),
+        (_CALLED, ["f = abs\n", "x = f(1)\n"], 0),
+        (_CALLED, ["f: Callable = abs\n", "f(1) == 1\n"], 0),
+        (_CALLED, ["class Solution:\n    def f(self, x): return x\n", "Solution().f(1)\n"], 0),
+        (_CALLED, ["async def f(x): return x\n", "f(1)\n", "f(2)\n"], 0),
+        (["assert f(1) == 1"], [_USED, "assert f(1) == 1\n"], 0),
+        (_HUMAN_EVAL, [_USED, "def test():\n    f(1)\n"], 0),
+        (_IMPORTED, [f"{_USED}class G: pass\n", "def test_f():\n    assert f(1) == 1\n"], 0),
+        (_IMPORTED, [f"{_USED}class G: pass\n", _USED], 0),
+        # the last of those that define it, whatever it does
+        (_CALLED, [_USED, "def f(x):\n    return -x\n"], 1),
+        (_CALLED, [_USED, "f = None\n"], 1),
+        (_CALLED, [_USED, "def f(x):\n    return x + 1\n", "f(1)\n"], 1),
+        (_IMPORTED, ["def test_f(): pass\n", f"{_USED}class G: pass\n"], 1),
+        # none of them defines it, or no name is known
+        (_CALLED, ["def g(x): return x\n", "g(1)\n"], 1),
+        (_HUMAN_EVAL, ["    return 1\n", "    return x\n"], 1),
+        ({"inputs": ["1"], "outputs": ["1"]}, [_USED, "print(1)\n"], 1),
+    ],
+)
+def test_a_block_that_only_uses_the_program_is_an_example(tests: object, blocks: list[str], at: int) -> None:
+    output = "\nSo:\n".join(f"```python\n{block}```" for block in blocks)
+    assert find_program(output, "fence", "python", read_tests(tests)).source == blocks[at]
+
+
 @pytest.mark.parametrize(
     ("named", "language"),
     [
