@@ -869,7 +869,7 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
 
 # Powers that are set in a formula of their own: `in J K$^{-1}$`
 _POWERS_ALONE = re.compile(
-    r"(?<=\b[ie][nm] )(?:[a-zA-Zμ]{1,4}(?:\$\^\{?-?\d\}?\$)?[ ·])*"
+    r"(?<=\b[ie][nm] )(?:[a-zA-Zμ]{1,4}(?:\$\^\{?-?\d\}?\$)?[ ·])+"
     r"[a-zA-Zμ]{1,4}\$\^\{?-\d\}?\$(?:[ ·][a-zA-Zμ]{1,4}\$\^\{?-\d\}?\$)*"
 )
 _SLASHED = re.compile(r"(?<![\w/$}])(?<![\d})$]\s)([^\W\d_]{1,12})\s?/\s?([^\W\d_]{1,12})(?![\w/^²³])")
