@@ -127,6 +127,8 @@ units, intervals), at first contact on 2026-11-29: 0.0 % and 13.3 %; half of the
 `47 degrees 23 minutes` and `\\bar 5`. `round58`, 80 and 120 rows of one more author, asked for free answers of
 olympiads, such as `all even n` and `the line $x=1$`, and for right answers that rules do not understand, at first
 contact on 2026-11-29, after it was mended from that and whole numbers told in words are compared: 0.0 % and 37.5 %.
+`round59`, 178 and 178 rows, and `round60`, 185 and 176 rows, of one more author each, in 20 and 21 languages, at first
+contact on 2026-11-29: 0.0 % and 5.1 %, 0.0 % and 8.5 %; several of those refused name a place beside an extreme value.
 All have been read since.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
@@ -149,7 +151,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 59))
+ROUNDS = tuple(f"round{n}" for n in range(1, 61))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

@@ -50,6 +50,7 @@ from agentscope_tuner.verify.math.units import (
     unit_named,
     unit_of_markup,
 )
+from agentscope_tuner.verify.number_words import spelled_number
 from agentscope_tuner.verify.remarks import (
     COPULA,
     is_adverse,
@@ -474,7 +475,8 @@ _FIRST_MEMBER = re.compile(r"\\equiv|≡|=|\\in(?![a-z])")
 def _is_asked_modulo(front: str, text: str, modulus: str, question: Question) -> bool:
     """Whether a congruence is about the question's number, or about one that has this remainder, by its modulus."""
     behind = rf"(?:divided by|modulo|mod|除以|durch|par|entre|por|per|на|door|med|przez)\W{{0,12}}{modulus}(?!\d)"
-    if re.search(rf"{behind}|(?<!\d){modulus}\W{{0,6}}(?:で割|로 나)", question.text) is None:
+    by_number = re.search(rf"{behind}|(?<!\d){modulus}\W{{0,6}}(?:で割|로 나)", question.text)
+    if by_number is None and int(modulus) != 10 ** _last_digits_asked(question.text):
         return False
     members = [re.sub(r"[{}\s$]", "", one) for one in _FIRST_MEMBER.split(front)]
     first, last = members[0], next((one for one in reversed(members) if one), "")
@@ -486,6 +488,27 @@ def _is_asked_modulo(front: str, text: str, modulus: str, question: Question) ->
     return (pow(int(power["base"]), int(power["to"] or 1), int(modulus)) - int(text)) % int(modulus) == 0
 
 
+# `the last two digits`, `las dos últimas cifras`, `末两位`
+_LAST_DIGITS = re.compile(
+    r"(?:(?P<before>[^\W_]{1,8})\s)?(?<![^\W_])(?:last|final|letzten?|derniers?|últim[oa]s?|ultim[ea]|laatste|sista|ostatni\w*"
+    r"|posledn\w+|последн\w+|(?P<one>units?|ones))\s(?:(?P<n>[^\W_]{1,8})\s)?(?:digits?|ziffern?|chiffres?|cifr\w+"
+    r"|dígitos?|algarismos?|cijfers?|siffr\w+|cyfr\w+|цифр\w*)(?![^\W_])|[末下后後](?P<many>[\d一二两兩三四五])[位桁]",
+    re.IGNORECASE,
+)
+
+
+def _last_digits_asked(question: str) -> int:
+    """How many last digits a question asks for, 0 where it does not."""
+    found = _LAST_DIGITS.search(question)
+    if found is None:
+        return 1 if re.search("个位数|個位數|一の位|末位|일의 자리", question) is not None else 0
+    said = (found["n"], found["many"], None if found["one"] else found["before"])
+    words = ["zwei" if one.lower() in ("beiden", "due") else one for one in said if one]
+    counts = [int(figures) for one in words if (figures := one if one.isdigit() else spelled_number(one))]
+    return counts[0] if counts and counts[0] < _MOST_DIGITS else 0 if found["n"] else 1
+
+
+_MOST_DIGITS = 10
 _WHOLE = re.compile("[0-9]{1,400}")
 _WHOLE_POWER = re.compile(r"(?P<base>[0-9]{1,400})(?:\^(?P<to>[0-9]{1,40}))?")
 _CONGRUENT = re.compile(r"(?<!\\not)(?<!\\not )(?:\\equiv|≡|\\in(?![a-z]))[\s{]{0,9}(?:\\boxed)?[\s{]{0,9}\Z")

@@ -162,7 +162,10 @@ def meant(ref: Node, ans: Node, question: Question | None) -> Pair | None:
             # degrees are not written in multiples of pi
             return None
         case _, Degrees():
-            worked_out = question is not None and question.speaks_of_radians
+            worked_out = question is not None and (
+                question.speaks_of_radians
+                or (PI in walk(ref) and question.asks_angle and not question.speaks_of_degrees)
+            )
         case _:
             return ref, ans
     if worked_out:

@@ -336,7 +336,22 @@ def _in_one_spelling(text: str) -> str:
     """Either side with what is written in several ways in one: fields in bold, fractions in words, dates."""
     for needed, pattern, spelling in _ONE_SPELLING:
         text = pattern.sub(spelling, text) if needed in text else text
+    if text.count("=") > 1 and ")" in text and (head := _FUNCTION_HEAD.match(text)) is not None:
+        # several functions of one name have no order
+        first, *values = [
+            one.strip() for one in re.split(rf"{re.escape(head[1])}\s*=", _JOINS_FUNCTIONS.sub(",", text))
+        ]
+        if not first and all(one.endswith(",") for one in values[:-1]) and not any(map(_LISTS.search, values)):
+            return ", ".join(f"{head[1]}={one}" for one in sorted(one.strip(" ,") for one in values))
     return text
+
+
+_FUNCTION_HEAD = re.compile(r"\s*([a-zA-Z]\([a-z]\))\s*=")
+_JOINS_FUNCTIONS = re.compile(
+    r"(?:[\s,]|\\[ ,;:!]|\\q?quad(?![a-z]))*(?:\\text\s*\{\s*(?:and|or)\s*\}|(?<=\s)(?:and|or)(?=\s)|,)"
+    r"(?:\s|\\[ ,;:!]|\\q?quad(?![a-z]))*(?=[a-zA-Z]\([a-z]\)\s*=)"
+)
+_LISTS = re.compile(r"[=<>;]|,(?!\Z)|\\(?:text|begin|[gl]eq?|neq?|in)(?![a-z])")
 
 
 _ONE_SPELLING: tuple[tuple[str, re.Pattern[str], str], ...] = (
@@ -351,6 +366,34 @@ _ONE_SPELLING: tuple[tuple[str, re.Pattern[str], str], ...] = (
     ),
     ("equality", re.compile(r"(?:with )?equality(?: holds)? (?:if and only if|iff|if|when|at|for)\b"), "when"),
     ("arbitrary", re.compile(r"(\\in\s*\\mathbb\s*\{?[RC]\}?)\s*,?\s*\\text\s*\{\s*(?:is )?arbitrary\s*\}"), r"\1"),
+    # that a function is so everywhere, and the identity by its name: `f(x)=0 \\text{ for all } x`, `f=\\mathrm{id}`
+    *(
+        (
+            needed,
+            re.compile(
+                r"(?<![a-zA-Z\\])([a-zA-Z]\(([a-z])\)\s*=[^=<>;]*?)(?:[\s,~]|\\[ ,;:!]|\\q?quad(?![a-z]))*"
+                rf"{everywhere}\s*\2(?=\s*(?:\Z|[,;.]|\\text|\\q?quad|\\[ ,;:!]))"
+            ),
+            r"\1",
+        )
+        for needed, everywhere in (
+            ("forall", r"\\forall(?![a-z])"),
+            (
+                "t{",
+                r"\\text\s*\{\s*,?\s*(?:for (?:all|every|each|any)|für alle|für jedes|pour tout|para todo|per ogni"
+                r"|для (?:всех|любого|каждого)|对(?:所有|任意)的?|dla każdego|voor alle|för alla)"
+                r"(?: real)?\s*\}",
+            ),
+        )
+    ),
+    (
+        "id}",
+        re.compile(
+            r"(?<![a-zA-Z\\])(f)\s*=\s*\\(?:mathrm|text|operatorname)\s*\{\s*[iI]d\s*\}"
+            r"(?:_\{?\\mathbb\s*\{?[RQZNC]\}?\}?)?(?!\s*[_^(+*/\d-])"
+        ),
+        r"\1(x)=x",
+    ),
     ("layer ", re.compile(r"\b(?:[Pp]layer (?:1|[Oo]ne)|[Ff]irst [Pp]layer)\b"), "first player"),
     ("layer ", re.compile(r"\b(?:[Pp]layer (?:2|[Tt]wo)|[Ss]econd [Pp]layer)\b"), "second player"),
 )

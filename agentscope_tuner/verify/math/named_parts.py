@@ -6,12 +6,13 @@ which the question asks, and the reference has its values in that order. What is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
 from agentscope_tuner.verify.math.compare_notations import LONGEST_FORM, alike, unset
+from agentscope_tuner.verify.math.names import LETTERS
 from agentscope_tuner.verify.math.node import EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math.prose import allowed
 from agentscope_tuner.verify.math.question import Question
@@ -84,6 +85,8 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
     if len(answer) + len(truth) > LONGEST_FORM or not any(map(str.isalpha, answer + truth)):
         return []
     pair = Pair.of(bare(answer), reference(truth), question)
+    if placed := _with_places(pair):
+        return placed
     are_sizes = _IS_SIZE.search(pair.truth) is not None
     theirs, mine = (_parts(_BY.sub(";", side) if are_sizes else side, pair) for side in (pair.answer, pair.truth))
     has_names = bool(mine) and all(one.name for one in mine)
@@ -172,21 +175,105 @@ def _is_over_asked(over: str | None, asked: str) -> bool:
     return over is None or all(re.search(rf"(?<!\d){one}(?!\d)", asked) for one in re.findall(r"\d+", over))
 
 
+_AT = (
+    "(?i:if and only if|iff|if|when|at(?: the point)?|for|bei|an der Stelle|für|wenn|pour"
+    "|quand|lorsque|en|cuando|para|per|quando|em|при|когда|dla|gdy"
+    "|voor|pro|khi|tại|saat)(?![a-z])|[当當在]|此[时時]|このとき"
+)
+_THEN = "で|のとき(?:に)?|时|時|处"
 # Where a value is taken: `x=0 で最大値 1`, `12 at x=3`
-_PLACE_BEFORE = re.compile(
-    r"(?:当|在|when |at |for |bei |für |при )?(?P<letter>[a-z])\s*=(?P<at>[^=,，]{1,30}?)\s*"
-    "(?:で|のとき(?:に)?|时|時|处)"
-)
-_PLACE_BEHIND = re.compile(
-    r"\s*(?:[(（]\s*(?:at|when|for|bei|für|pour|en|per|при|当)?|(?:at|when|for|bei|für|pour|en|per|при))"
-    r"\s*(?P<letter>[a-z])\s*=(?P<at>[^=()]{1,30}?)[)）]?"
-)
+_PLACE_BEFORE = re.compile(rf"(?:{_AT})?\s*(?P<letter>[a-z])\s*=(?P<at>[^=,，]{{1,30}}?)\s*(?:{_THEN})")
+_PLACE_BEHIND = re.compile(rf"\s*(?:[(（]\s*(?:{_AT})?|(?:{_AT}))\s*(?P<letter>[a-z])\s*=(?P<at>[^=()]{{1,30}}?)[)）]?")
 _NAME_ALONE = re.compile(r"[^\W\d_]{3,}(?:\s+[^\W\d_]{3,}){0,3}\s*")
 # `x=-1 (local maximum)`, `x=3 is a local minimum`
 _PLACE_NAMED = re.compile(
     r"(?P<place>[a-z]\s*=[^=(（]*?[\d}])\s*(?:[(（]\s*(?P<paren>)|(?:is|gives|ist|est|es|è|é|是|为)\s+(?:an?|the|ein|un|el|le)?\s*)"
     r"(?P<name>[^\W\d_]{3,}(?:\s[^\W\d_]{3,}){0,3})\s*(?(paren)[)）])"
 )
+_COORDINATE = r"[a-zA-Z](?:\s*=\s*[a-zA-Z])*\s*=\s*[^=,;:()<>\u3000-\uffef]{1,40}?"
+_JOINED_PLACE = r"\s*(?:[,;，、；]|(?<![^\W_])(?:and|und|et|y|e|и)(?![^\W_]))\s*"
+_PLACE = (
+    rf"(?P<place>{_COORDINATE}(?:{_JOINED_PLACE}{_COORDINATE})*"
+    r"|(?:\([a-z](?:\s*,\s*[a-z])+\)\s*=\s*)?(?:\\left\s*)?\([^=()]{1,60}?(?:\\right)?\s*\))"
+)
+_REACHED = (
+    r"(?:(?:is |wird |est |es )?(?:attained|achieved|reached|taken|obtained|erreicht|angenommen|atteinte?|alcanzad[oa]"
+    r"|raggiunt[oa]|atingid[oa]|достигается|(?:with )?equality(?: holds)?)(?![a-z])|取得)"
+)
+_VALUE_AT = re.compile(
+    rf"(?P<head>.+?)\s*(?:(?:[,，;；.]\s*)?(?:{_REACHED}\s*)?(?:{_AT})\s*{_PLACE}"
+    rf"|[(（]\s*(?:{_REACHED}\s*)?(?:{_AT})?\s*{_PLACE.replace('place', 'inside')}\s*[)）]"
+    rf"|[,，;；]\s*(?={_COORDINATE})(?![a-zA-Z]\()"
+    rf"{_PLACE.replace('place', 'listed')})"
+)
+_AT_VALUE = re.compile(
+    rf"(?:(?:{_AT})\s*{_PLACE}(?:\s*(?:{_THEN})|,?\s)|{_PLACE.replace('place', 'first')}\s*(?:{_THEN}))[,，、]?\s*"
+    "(?P<head>.+)"
+)
+
+
+def _with_places(pair: Pair) -> list[tuple[str, str]]:
+    """An extreme value and its place, each with that of the reference; none if a side has not both."""
+    theirs, mine = (_value_at(unset(side)) for side in (pair.answer, pair.truth))
+    if theirs is None or mine is None:
+        return []
+    (said, place), (told, wanted) = theirs, mine
+    letters = LETTERS.findall(pair.question.text if pair.question is not None else "")
+    names = tuple(sorted({*place, *wanted} - {""}))
+    if ("" in place) != ("" in wanted):
+        # a point without names has the question's, in their order
+        in_order = [*dict.fromkeys(one for one in letters if one in names)] == [*names]
+        place, wanted = (one if "" in one else {"": _point(one, names)} for one in (place, wanted) if in_order)
+    if place.keys() != wanted.keys():
+        return []
+    one, own = (_part(_EXTREME.sub(r"\g<is> ", head), pair) for head in (said, told))
+    if one is None or one.is_sign:
+        one = _Part((), said)
+    if own is None or own.is_sign or not _is_same_extreme(one, own, pair.question):
+        return []
+    return [(one.value, own.value), (_point(place, sorted(place)), _point(wanted, sorted(wanted)))]
+
+
+def _is_same_extreme(one: _Part, own: _Part, question: Question | None) -> bool:
+    """Whether an answer gives its value the reference's name, or that by which the question asks, or none."""
+    asked = "" if question is None else question.text
+    if one.name and own.name:
+        return _is_name(one, own, asked)
+    words = _LETTERS.findall(asked.lower())
+    return all(
+        _position(word, asked) >= 0 or any(_is_word(word, other) for other in words) for word in one.name + one.whole
+    )
+
+
+def _point(place: Mapping[str, str], names: Sequence[str]) -> str:
+    return place[names[0]] if len(names) == 1 else f"({', '.join(place[name] for name in names)})"
+
+
+def _value_at(text: str) -> tuple[str, dict[str, str]] | None:
+    """A value and the coordinates of its place by their names; a point without names has none. None for other texts."""
+    found = _AT_VALUE.fullmatch(text) or _VALUE_AT.fullmatch(text)
+    if found is None or _OUTSIDE.search(found["head"]) is not None or not any(map(str.isdigit, found["head"])):
+        return None
+    said = next(one for name, one in found.groupdict().items() if one and name != "head")
+    names, equals, point = said.partition("=") if said[-1] == ")" else ("", "", "")
+    if said[0] == "(" or said.startswith("\\left"):
+        values = re.sub(r"\\(?:left|right)|[()]", "", point if equals else said).split(",")
+        letters = re.sub(r"[()\s]", "", names).split(",") if equals else []
+        place = dict(zip(letters, values, strict=False)) if equals else {"": f"({','.join(values)})"}
+        return (found["head"], place) if not equals or len(values) == len(letters) == len(place) else None
+    place = {}
+    for one in re.split(_JOINED_PLACE, said):
+        *letters, value = one.split("=")
+        if not letters or any(letter.strip() in place for letter in letters) or _WORDED.search(value) is not None:
+            return None
+        place |= dict.fromkeys((letter.strip() for letter in letters), value.strip())
+    return found["head"], place
+
+
+_OUTSIDE = re.compile(r"[;；，、]|,\s|のとき|[时時]")
+_WORDED = re.compile(r"(?<![\\a-zA-Z])[^\W\d_]{2}")
+
+
 _FUNCTION = re.compile(
     r"(?<![a-zA-Z])(?:[yzPT]|[a-zA-Z]\s*\(\s*[a-z]\s*\))\s*=(?P<is>[^=$<>]{1,100}?)"
     r"(?=\\ ?\(|\$|\\\)|,|，|\.|\s(?:on|for|in|at|auf|sur|en|при|на)\s|\s*[^\x00-\x7f])"

@@ -250,6 +250,10 @@ class _Says(Kept["Question", bool]):
         self._name = name
 
 
+_ASKS_ANGLE = re.compile(
+    r"(?<![^\W\d_])(?:angle|[^\W\d_]*winkel|ángulo|angolo|ângulo|угол|угл[аы]|góc|açı|kąt|hoek)|夹角|角度|なす角|倾斜角|사잇각",
+    re.IGNORECASE,
+)
 _RADIANS = re.compile("radi[aá][nl]|bogenmaß|радиан|弧度|ラジアン|라디안|radyan")
 
 
@@ -656,6 +660,11 @@ class Question:
         """Whether the question mentions radians, and no degrees."""
         text = self.text.lower()
         return _RADIANS.search(text) is not None and "degree" not in text
+
+    @Kept
+    def asks_angle(self) -> bool:
+        """Whether an angle is asked for, which may be told in degrees, and no function's argument."""
+        return _ASKS_ANGLE.search(asking_clause(self.text)[0] or self.text) is not None
 
     @property
     def speaks_of_degrees(self) -> bool:

@@ -688,7 +688,22 @@ _BASES = {
 _BASE_WORD = "|".join(sorted(_BASES, key=len, reverse=True))
 
 _OR_WORDS = "|".join(
-    ("or else", "albo", "czy", "ya da", "ή", "または", "又は", "或", "或者", "或是", "अथवा", "או", *joining("or"))
+    (
+        "or else",
+        "oppure",
+        "albo",
+        "czy",
+        "ya da",
+        "ή",
+        "または",
+        "又は",
+        "或",
+        "或者",
+        "或是",
+        "अथवा",
+        "או",
+        *joining("or"),
+    )
 )
 _AND_WORDS = "|".join(
     ("oraz", "şi", "й", "και", "および", "かつ", "그리고", "且", "和", "与", "以及", "و", "และ", "ו", *joining("and"))
@@ -1113,7 +1128,17 @@ _RULES: tuple[_Rule, ...] = (
     ),
     ("元钱", re.compile(r"元钱(?=\s*\}\s*$)"), "元"),
     ("{:}", re.compile(r"(?<=\d)\{:\}(?=\d\d)"), ":"),
-    # `and` and `or` in the languages of the models' solutions
+    # an hour by its letter in other languages
+    ("km/", re.compile(r"(?<=km/)(?:u|t|st|hod|tim)\b\.?"), "h"),
+    # `and` and `or` in the languages of the models' solutions, also behind a unit: `12\\text{ cm und }5`
+    (
+        "t{",
+        re.compile(
+            rf"(?<=[\d}},\s])\\text\{{(\s*[^\W\d_]{{1,12}}[²³]?)\s+((?!of\s*\}})(?:{_OR_WORDS}|{_AND_WORDS}|[yei](?=\s)))"
+            r"\s*\}(?=\s*-?(?:\d|\\[dt]?frac|\\sqrt))"
+        ),
+        r"\\text{\1}\\text{ \2 }",
+    ),
     ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_OR_WORDS})|\s+[oó])\s*\}}"), r"\\text{ or }"),
     ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_AND_WORDS})|\s+[yei](?=\s))\s*\}}"), r"\\text{ and }"),
     ("t{", re.compile(rf"^\\text\{{\s*(?:{_MINUS})\s*\}}\s*(?=\d|\\[dt]?frac)"), "-"),

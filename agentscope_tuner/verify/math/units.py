@@ -840,6 +840,7 @@ _MAX_CHARS = 5_000
 def asked_units(text: str) -> frozenset[PhysicalUnit]:
     """The units that the question asks for by name; ordinary words and counted nouns are not units."""
     found: set[PhysicalUnit] = set()
+    text = _POWERS_ALONE.sub(lambda one: f"$\\text{{{one[0].replace('$', '')}}}$", text)
     if (money := _MONEY.search(text[:_MAX_CHARS])) is not None and "$" in text:
         found |= _measured([("dollar", 1)]) if not _OTHER_MONEY.search(money.string) else set()
     for typeset in _ASKED_TYPESET.finditer(text[:_MAX_CHARS]):
@@ -866,6 +867,11 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
     return frozenset(found)
 
 
+# Powers that are set in a formula of their own: `in J K$^{-1}$`
+_POWERS_ALONE = re.compile(
+    r"(?<=\b[ie][nm] )(?:[a-zA-Zμ]{1,4}(?:\$\^\{?-?\d\}?\$)?[ ·])+"
+    r"[a-zA-Zμ]{1,4}\$\^\{?-\d\}?\$(?:[ ·][a-zA-Zμ]{1,4}\$\^\{?-\d\}?\$)*"
+)
 _SLASHED = re.compile(r"(?<![\w/$}])(?<![\d})$]\s)([^\W\d_]{1,12})\s?/\s?([^\W\d_]{1,12})(?![\w/^²³])")
 
 

@@ -343,8 +343,8 @@ _CZECH = re.compile("[ěřůľĺŕ]")
 
 def _without_label(text: str, ref: Side, asked: Question) -> str | None:
     """The answer without a sign of what it is, and without what only repeats the question; None for another's sign."""
-    if "{ a }" in text and _CZECH.search(asked.text):
-        text = text.replace("\\text{ a }", "\\text{ and }")
+    if " a }" in text and _CZECH.search(asked.text):
+        text = text.replace(" a }", "}\\text{ and }").replace("\\text{}", "")
     value = value_named(_as_confidence(text, ref.text, asked), ref, asked)
     return None if value is None else _without_given_range(value, ref.text, asked.text)
 
