@@ -313,6 +313,12 @@ def test_a_jail_that_is_killed_from_outside_is_no_ending(jail: Jail, of_tree: in
         wait([run])
 
 
+def test_a_jail_that_does_not_become_ready_is_broken_and_not_waited_for(jail: Jail) -> None:
+    jail._started -= 1e6
+    with pytest.raises(JailBroken, match="was not ready within"):
+        jail.until_ready()
+
+
 def test_closing_a_jail_ends_what_runs_in_it(jail: Jail) -> None:
     run = jail.begin(_shell("sleep 100"), _SHORT)
     run.step()

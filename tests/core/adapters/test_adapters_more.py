@@ -18,6 +18,7 @@ import pytest
 from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Reward, WorkflowOutput, WorkflowTask
 from agentscope_tuner.adapters import areal, ms_swift, open_instruct, rllm, slime
 from agentscope_tuner.adapters.rollout import LAST_TURN
+from agentscope_tuner.errors import Cause
 from agentscope_tuner.records.formats.sample import last_turn
 from tests.core.adapters.test_adapters_verl import MEASURES, settings
 
@@ -285,8 +286,9 @@ class TestRllm:
         assert [step.reward for step in steps] == [0.0, 1.0, 0.5]
         with pytest.raises(JudgeError, match=r"gave the turns \[1.0, None\], and the trajectory has 2"):
             evaluator.evaluate(self.ROW, played("42", "?")[0])
-        with pytest.raises(JudgeError, match=r"gave the turns \[1.0\], and the trajectory has 0 steps"):
+        with pytest.raises(JudgeError, match=r"gave the turns \[1.0\], and the trajectory has 0 steps") as raised:
             evaluator.evaluate(self.ROW, SimpleNamespace(artifacts={"answer": "42"}))
+        assert (raised.value.judge, raised.value.cause) == ("Turns", Cause.ROLLOUT)
         # the older reward function has no steps
         with pytest.raises(JudgeError, match="a reward for each turn"):
             rllm.reward_fn(settings(tmp_path, TURNS))(self.ROW, "42")
