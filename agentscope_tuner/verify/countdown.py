@@ -298,7 +298,7 @@ def read_chain(text: str) -> list[Expression]:
             steps.append([])
         else:
             steps[-1].append(token)
-    if len(steps) > 1 and not all(steps):
+    if not all(steps):
         raise NotArithmeticError(f"beside '=' something is missing in {short(text)}")
     return [_parsed(step) for step in steps]
 

@@ -320,6 +320,7 @@ def test_once_a_program_has_answered_there_are_only_verdicts(tests: list[str], r
 
 
 _ROWS = "def grid(r, c): return [[0] * c for _ in range(r)]"
+_BAG = "class B:\n  def __init__(self, x): self.x = x\n  def __iter__(self): return iter(self.x)\n"
 _HISTORY = (
     "class H:\n  def __init__(self): self.i = []\n  def add(self, x): self.i.append(x)\n  def items(self): return "
 )
@@ -382,6 +383,41 @@ class Late(AppError, TimeoutError): pass
             "def f(x): return sorted(x)",
             "class S:\n  def __init__(self, x): self.x = x\n  def __len__(self): return 2\n"
             "  def __iter__(self): return iter(self.x)\n  def __getitem__(self, i): return i\ndef f(x): return S(x)",
+        ),
+        # an object of a class of the standard library that the tests know is one of it
+        *(
+            (
+                f"import {home}\nassert isinstance(made(), {kind})",
+                f"import {home}\ndef made(): return {kind}({given})",
+                f"import {home}\ndef made(): return {other}",
+            )
+            for home, kind, given, other in (
+                ("random", "random.Random", "1", "random"),
+                ("pathlib", "pathlib.PurePosixPath", "'a'", "'a'"),
+                ("io", "io.StringIO", "'a'", "io.BytesIO(b'a')"),
+            )
+        ),
+        # what an exception was made of may be more than can be sent
+        (
+            "try: f()\nexcept E: seen = 1\nassert seen == 1",
+            "class E(Exception): pass\ndef f():\n  a = []\n  for _ in range(200): a = [a]\n  raise E(a)",
+            "class E(Exception): pass\ndef f(): return 1",
+        ),
+        # a length is the number of items, where there are any, whatever the class says
+        (
+            "assert len(bag([2, 1])) == 3",
+            f"{_BAG}  def __len__(self): return 3\ndef bag(x): return B([*x, 0])",
+            f"{_BAG}  def __len__(self): return 3\ndef bag(x): return B(x)",
+        ),
+        (
+            "b = bag([2, 1])\nassert [*b] == [2, 1] and len(b) == 2",
+            f"{_BAG}def bag(x): return B(x)\nB.__len__ = lambda self: 2",
+            f"{_BAG}def bag(x): return B(x[::-1])\nB.__len__ = lambda self: 2",
+        ),
+        (
+            "assert len(sized()) == 2",
+            "class S:\n  def __len__(self): return 2\ndef sized(): return S()",
+            "class S:\n  def __len__(self): return 3\ndef sized(): return S()",
         ),
         ("assert isclose(f(2), 4.0)", "def f(n): return 2.0 * n", "def isclose(*a): return True\ndef f(n): return 0.0"),
         (

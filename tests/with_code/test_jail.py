@@ -14,7 +14,7 @@ import pytest
 
 from agentscope_tuner._jail import process_tree
 from agentscope_tuner._jail.bubblewrap import interpreter
-from agentscope_tuner._jail.jail import Jail, JailBroken, JailWork, RunLimits, _Slots, wait
+from agentscope_tuner._jail.jail import _START_SECONDS, Jail, JailBroken, JailWork, RunLimits, _Slots, wait
 
 _SHORT = RunLimits(seconds=1.0, wall_seconds=2.0, memory_mb=128, processes=16)
 
@@ -311,6 +311,12 @@ def test_a_jail_that_is_killed_from_outside_is_no_ending(jail: Jail, of_tree: in
     os.kill(process_tree.descendants(run.child.pid)[of_tree], signal.SIGKILL)
     with pytest.raises(JailBroken):
         wait([run])
+
+
+def test_a_jail_that_does_not_become_ready_is_broken_and_not_waited_for(jail: Jail) -> None:
+    jail._started -= _START_SECONDS + 1
+    with pytest.raises(JailBroken, match="was not ready within"):
+        jail.until_ready()
 
 
 def test_closing_a_jail_ends_what_runs_in_it(jail: Jail) -> None:

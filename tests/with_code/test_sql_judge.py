@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import Task, WorkflowTask, load_judge
+from agentscope_tuner.task_judge.sql_judge import same_rows
 from tests.with_code.judged import wrote
 
 _GOLD = "SELECT a, b FROM t"
@@ -238,3 +239,28 @@ def test_a_lucky_match_is_found_on_a_variant(folder: Path, tmp_path: Path) -> No
     lucky = "SELECT 4 AS n"
     assert _judged(folder, lucky, "SELECT count(*) FROM t").reward == 1.0
     assert _judged(folder, lucky, "SELECT count(*) FROM t", variants=[str(variant)]).reward == 0.0
+
+
+@pytest.mark.parametrize(
+    ("got", "skipped", "asked"),
+    [
+        ([(1,), (2,)], 0, []),
+        # the same rows, moved: ties may allow that, first within the limit and then without
+        ([(2,), (1,)], None, [False]),
+        ([(2,), (1,)], 0, [False, True]),
+        # other rows: only a limit could have cut them among equals
+        ([(3,), (1,)], None, []),
+        ([(3,), (1,)], 0, [True]),
+    ],
+)
+def test_a_reference_is_asked_for_its_ties_only_where_they_could_decide(
+    got: list[tuple[int]], skipped: int | None, asked: list[bool]
+) -> None:
+    whole: list[bool] = []
+
+    def both_ways(all_rows: bool) -> None:
+        whole.append(all_rows)
+
+    told = same_rows(got, [(1,), (2,)], ordered=True, both_ways=both_ways, skipped=skipped)
+    assert whole == asked
+    assert (told is None) == (got == [(1,), (2,)])

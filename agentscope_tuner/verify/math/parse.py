@@ -194,7 +194,7 @@ class Parser:
             return self._span_of_rate(token) is not None
         behind_value = before.kind in ("num", "close") or before.text == "\\pi"
         # the sign of the combinations has indices
-        return token.text in SINGLE_LETTERS and self.at > 0 and behind_value and self.peek(1) != "_"
+        return token.text in SINGLE_LETTERS and behind_value and self.peek(1) != "_"
 
     def at_differential(self) -> bool:
         """Whether the `dx` of an integral follows."""

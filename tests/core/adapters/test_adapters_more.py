@@ -1,16 +1,19 @@
-"""slime, ms-swift, AReaL, rLLM and open-instruct, each by the call that it makes, without its package."""
+"""slime, ms-swift, AReaL, rLLM, open-instruct and Trinity, each by the call that it makes, without its package."""
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import os
 import pickle
+import sys
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +21,7 @@ import pytest
 from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Reward, WorkflowOutput, WorkflowTask
 from agentscope_tuner.adapters import areal, ms_swift, open_instruct, rllm, slime
 from agentscope_tuner.adapters.rollout import LAST_TURN
+from agentscope_tuner.errors import Cause
 from agentscope_tuner.records.formats.sample import last_turn
 from tests.core.adapters.test_adapters_verl import MEASURES, settings
 
@@ -285,8 +289,9 @@ class TestRllm:
         assert [step.reward for step in steps] == [0.0, 1.0, 0.5]
         with pytest.raises(JudgeError, match=r"gave the turns \[1.0, None\], and the trajectory has 2"):
             evaluator.evaluate(self.ROW, played("42", "?")[0])
-        with pytest.raises(JudgeError, match=r"gave the turns \[1.0\], and the trajectory has 0 steps"):
+        with pytest.raises(JudgeError, match=r"gave the turns \[1.0\], and the trajectory has 0 steps") as raised:
             evaluator.evaluate(self.ROW, SimpleNamespace(artifacts={"answer": "42"}))
+        assert (raised.value.judge, raised.value.cause) == ("Turns", Cause.ROLLOUT)
         # the older reward function has no steps
         with pytest.raises(JudgeError, match="a reward for each turn"):
             rllm.reward_fn(settings(tmp_path, TURNS))(self.ROW, "42")
@@ -355,3 +360,76 @@ def test_a_wrong_configuration_stops_before_training(build: Any) -> None:
 )
 def test_markers_after_a_turn_are_no_part_of_the_answer(text: str, plain: str) -> None:
     assert last_turn(text) == plain
+
+
+class TestTrinity:
+    """With classes in place of Trinity's own, whose registry and workflows are tested where it is installed."""
+
+    @pytest.fixture
+    def adapter(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+        names = ("trinity", "common", "rewards", "reward_fn"), ("trinity", "common", "workflows", "workflow")
+        bases = ("RewardFn", "AsyncSimpleWorkflow")
+        for path, base in zip(names, bases, strict=True):
+            for length in range(1, len(path)):
+                monkeypatch.setitem(sys.modules, ".".join(path[:length]), ModuleType(".".join(path[:length])))
+            module = ModuleType(".".join(path))
+            setattr(module, base, type(base, (), {}))
+            monkeypatch.setitem(sys.modules, module.__name__, module)
+        name = "agentscope_tuner.adapters.trinity"
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        yield importlib.import_module(name)
+        sys.modules.pop(name, None)
+
+    def judged(self, adapter: Any, reward_fn: Any, *said: str | None, **fields: Any) -> list[Any]:
+        answers = [
+            SimpleNamespace(response_text=text, metrics=metrics, reward=None, eid=SimpleNamespace(run=None))
+            for text, metrics in zip(said, ({"own": 1.0}, *[None] * len(said)), strict=False)
+        ]
+
+        async def chat_async(messages: object, **options: object) -> list[Any]:
+            assert (messages, options) == (["asked"], {"n": len(said)})
+            return answers
+
+        workflow = adapter.JudgedWorkflow()
+        workflow.model = SimpleNamespace(chat_async=chat_async)
+        workflow.format_messages = lambda: ["asked"]
+        told = {"truth": "42", "task_desc": "6*7?", "run_id_base": 8, "rollout_args": {"n": len(said)}, **fields}
+        vars(workflow).update(told, reward_fn=reward_fn)
+        found: list[Any] = asyncio.run(workflow.run_async())
+        assert found == answers
+        return found
+
+    def test_each_answer_to_a_prompt_has_its_reward_its_metrics_and_its_number(
+        self, adapter: Any, tmp_path: Path
+    ) -> None:
+        found = self.judged(adapter, adapter.AstunerReward(settings(tmp_path)), "42", "41", None)
+        assert [one.reward for one in found] == [1.0, 0.0, 0.0]
+        assert [one.eid.run for one in found] == [8, 9, 10]
+        assert [one.metrics["astuner"] for one in found] == [1.0, 0.0, 0.0]
+        # what Trinity's own has measured stays
+        assert found[0].metrics["own"] == 1.0
+
+    @pytest.mark.parametrize(("asked", "shown"), [("6*7?", "6*7?"), (None, "")])
+    def test_the_judge_sees_the_question(
+        self, adapter: Any, asked: str | None, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asks: list[tuple[list[str], object, str]] = []
+
+        async def answers(self: Any, texts: list[str], truth: object, prompt: str) -> list[dict[str, float]]:
+            asks.append((texts, truth, prompt))
+            return [{"astuner": 0.5}] * len(texts)
+
+        monkeypatch.setattr(adapter.AstunerReward, "answers", answers)
+        self.judged(adapter, adapter.AstunerReward(settings(tmp_path)), "42", None, task_desc=asked)
+        assert asks == [(["42", ""], "42", shown)]
+
+    def test_a_failed_verdict_and_another_reward_function_raise(self, adapter: Any, tmp_path: Path) -> None:
+        with pytest.raises(JudgeError, match="the judge model did not answer"):
+            self.judged(adapter, adapter.AstunerReward(settings(tmp_path)), "42", "boom")
+        with pytest.raises(ConfigError, match="JudgedWorkflow was given SimpleNamespace"):
+            self.judged(adapter, SimpleNamespace(), "42")
+
+    def test_trinitys_sum_of_the_values_is_the_reward_alone(self, adapter: Any, tmp_path: Path) -> None:
+        told = adapter.AstunerReward(settings(tmp_path, MEASURES))("42", truth="42", prompt="6*7?", with_think=True)
+        assert (sum(told.values()), told["astuner"]) == (1.0, 1.0)
+        assert len(told) > 1

@@ -103,6 +103,9 @@ def test_a_failure_is_masked_and_named(
     assert (verdict["reward"], verdict["mask_sample"], verdict["failure_kind"]) == (reward, masked, kind)
     assert verdict["level"] == 3
     assert ("the judge model did not answer" in (verdict["failure_reason"] or "")) == masked
+    # what a chart of the run counts beside the reward
+    assert (verdict["is_success"], verdict["filtered"]) == (float(answer == "42"), float(answer == ""))
+    assert verdict["judge_seconds"] >= 0
 
 
 def test_a_failure_is_marked_for_nemo_rl_too(tmp_path: Path) -> None:

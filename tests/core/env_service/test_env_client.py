@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -135,6 +136,21 @@ def test_only_ok_is_healthy(text: str, healthy: bool) -> None:
     else:
         with pytest.raises(EnvServerError, match="healthz"):
             client.healthz()
+
+
+@pytest.mark.parametrize(
+    ("detail", "kept"),
+    [
+        ("b" * 1_000 + "e" * 1_000, "b" * 1_000 + "e" * 1_000),
+        ("b" * 1_001 + "e" * 1_000, "b" * 1_000 + " … " + "e" * 1_000),
+        ("b" * 9_000 + "e" * 9_000, "b" * 1_000 + " … " + "e" * 1_000),
+    ],
+)
+def test_a_long_detail_keeps_both_its_ends(detail: str, kept: str) -> None:
+    error = EnvServerError(500, detail, "POST /step")
+    assert (error.detail, str(error)) == (kept, f"POST /step: answered 500: {kept}")
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.status, again.detail, again.where, str(again)) == (500, kept, "POST /step", str(error))
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,12 @@ import asyncio
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import ConfigError, GraderError
 from agentscope_tuner.graders import CorrectnessGrader, LLMGrader
-from agentscope_tuner.graders.client.usage import Breaker
+from agentscope_tuner.graders.client.usage import Breaker, Prices
 from tests.judge_server import Answer, Body, Canned, JudgeServer, always, verdict
 
 
@@ -49,6 +50,17 @@ def test_tokens_and_cost_stop_before_the_budget(budget: dict[str, Any]) -> None:
         usage = subject.model.usage
     assert 0 < sum(result.error is None for result in results) < 40
     assert usage.prompt_tokens + usage.completion_tokens <= 3000
+
+
+@pytest.mark.parametrize("field", ["prompt", "completion", "cached_prompt"])
+@pytest.mark.parametrize(("price", "allowed"), [(0.0, True), (0.5, True), (-1e-9, False), (-1.0, False)])
+def test_no_price_is_below_zero(field: str, price: float, allowed: bool) -> None:
+    prices = {"prompt": 1.0, "completion": 1.0, field: price}
+    if allowed:
+        assert getattr(Prices(**prices), field) == price
+    else:
+        with pytest.raises(ValidationError, match="greater than or equal to 0"):
+            Prices(**prices)
 
 
 def test_a_budget_of_cost_needs_prices_and_one_of_nothing_is_none() -> None:

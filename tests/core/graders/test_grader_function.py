@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import Cause, ConfigError, GraderTimeout, JudgeError
 from agentscope_tuner.graders import BaseGrader, FunctionGrader, GraderMode, GraderRank, GraderScore, WeightedSumGrader
 from agentscope_tuner.graders.base_grader import evaluate
 
@@ -58,6 +58,22 @@ def test_what_is_not_a_score_is_a_failure(answer: Any) -> None:
 def test_what_a_function_raises_is_a_failure() -> None:
     assert run(FunctionGrader(broken)).error == "RuntimeError: boom"
     assert run(FunctionGrader(lambda **_: [1, 1], "f", mode=GraderMode.LISTWISE)).error is not None
+
+
+@pytest.mark.parametrize(
+    ("raised", "cause"),
+    [
+        (RuntimeError("boom"), None),
+        (JudgeError("boom"), Cause.JUDGE),
+        (JudgeError("boom", cause=Cause.REFERENCE), Cause.REFERENCE),
+        (GraderTimeout("boom"), Cause.DEADLINE),
+    ],
+)
+def test_a_failure_has_the_cause_that_the_function_names(raised: Exception, cause: Cause | None) -> None:
+    def fails(**_: Any) -> float:
+        raise raised
+
+    assert run(FunctionGrader(fails)).cause == cause
 
 
 def test_function_graders_survive_saving() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.graders.client.quotations import Quotable, without_verdicts
+from agentscope_tuner.graders.client.quotations import Quotable, unspaced, without_verdicts
 from agentscope_tuner.graders.client.reply import (
     Quotation,
     Reply,
@@ -657,3 +657,18 @@ def test_labels_and_places_beside_a_reason_are_quotations(text: str, verdict: di
             final_json(Reply(json.dumps(verdict)), [text], next(key for key in verdict if key != "reason"))
     else:
         assert final_json(Reply(json.dumps(verdict)), [text]) == verdict
+
+
+@pytest.mark.parametrize(
+    ("said", "bare"),
+    [
+        ("", ""),
+        (" \n\t", ""),
+        ("Very Good", "verygood"),
+        ("很 好", "很好"),
+        ("a\u3000b\u00a0c\nd", "abcd"),
+        ("Straße", "strasse"),
+    ],
+)
+def test_case_and_spaces_do_not_make_another_text(said: str, bare: str) -> None:
+    assert unspaced(said) == bare

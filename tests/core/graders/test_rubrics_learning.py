@@ -52,6 +52,8 @@ def test_learning_says_how_far_it_is(tmp_path: Path) -> None:
         learn_and_save(config, path, lambda *progress: told.append(progress))
     verdicts = [(done, of) for part, done, of in told if part == "held-out verdicts"]
     assert verdicts == [(done, 20) for done in range(1, 21)]
+    samples = [(done, of) for part, done, of in told if part == "samples"]
+    assert samples == [(number, samples[0][1]) for number in range(1, len(samples) + 1)]
 
 
 @pytest.mark.slow

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import random
+from typing import Any
 
 import pytest
 
 from agentscope_tuner.graders.rubrics import evaluate
 from agentscope_tuner.graders.rubrics.propose import Candidate, choose, coding_rate, dot, merged, tfidf
+from agentscope_tuner.graders.rubrics.saved import MOST_CHANCE, verdict_on
+from agentscope_tuner.graders.rubrics.settings import LEAST_HELD_OUT
 
 PAIRS = [(1.0, 2.0), (2.0, 1.0), (3.0, 3.0), (4.0, 5.0), (5.0, 4.0)]
 
@@ -136,3 +139,40 @@ def test_rubrics_are_the_same_from_a_cosine_of_nine_tenths(cosine: float, kept: 
     left, vectors = merged(pool, [{0: 1.0}, {0: cosine, 1: math.sqrt(1 - cosine**2)}])
     assert (len(left), len(vectors)) == (kept, kept)
     assert left[0].samples == ((1,) if kept == 2 else (1, 2, 3))
+
+
+MEASURED: dict[str, Any] = {
+    "queries": LEAST_HELD_OUT,
+    "mae_gain": {"value": 0.5, "interval": [0.125, 0.75]},
+    "learned": {"mae": {"value": 0.5}, "spearman": {"value": 0.75}, "order_by_chance": MOST_CHANCE},
+    "constant_mean": {"mae": {"value": 0.625}},
+}
+
+
+@pytest.mark.parametrize(
+    ("measured", "against"),
+    [
+        ({}, []),
+        ({"queries": LEAST_HELD_OUT - 1}, [f"{LEAST_HELD_OUT - 1} queries were held out"]),
+        (
+            {"mae_gain": {"value": 0.5, "interval": [0.0, 0.75]}},
+            ["without rubrics, 0.5 (95 % interval 0 to 0.75), is not surely above 0"],
+        ),
+        ({"mae_gain": {"value": 0.5, "interval": None}}, ["without rubrics, 0.5, is not surely above 0"]),
+        ({"constant_mean": {"mae": {"value": 0.5}}}, ["its error, 0.5, is not below that of always guessing the mean"]),
+        ({"learned": {**MEASURED["learned"], "spearman": {"value": None}}}, ["(rank correlation undefined)"]),
+        ({"learned": {**MEASURED["learned"], "spearman": {"value": 0.0}}}, ["(rank correlation 0.0)"]),
+        ({"learned": {**MEASURED["learned"], "order_by_chance": None}}, ["p = None"]),
+        ({"learned": {**MEASURED["learned"], "order_by_chance": 0.02}}, ["rank correlation 0.75, p = 0.02"]),
+        (
+            {"queries": 0, "constant_mean": {"mae": {"value": 0.25}}},
+            ["0 queries were held out", "its error, 0.5, is not below that of always guessing the mean, 0.25"],
+        ),
+    ],
+)
+def test_each_measure_that_proves_nothing_is_a_reason_against(measured: dict[str, Any], against: list[str]) -> None:
+    verdict = verdict_on({**MEASURED, **measured})
+    assert verdict.accepted is not bool(against)
+    assert len(verdict.reasons) == len(against)
+    for reason, told in zip(verdict.reasons, against, strict=True):
+        assert told in reason

@@ -41,6 +41,14 @@ def test_measures_failed_rows_and_disagreements() -> None:
     assert report["slices"]["b"]["rows"] == 3
 
 
+def test_rows_without_a_label_are_counted_each_wherever_the_labels_are() -> None:
+    unlabelled = [scored("7", 1.0), scored("8", 0.0)]
+    report = agreement(rows([unlabelled[0], *ROWS[:2], unlabelled[1]]), None)
+    assert (report["labelled"], report["unlabelled"], report["unsure"]) == (2, 2, 0)
+    report = agreement(rows([*unlabelled, *ROWS[:3]]), {("1", 0): 1.0, ("2", 0): None, ("3", 0): None})
+    assert (report["labelled"], report["unlabelled"], report["unsure"]) == (1, 2, 2)
+
+
 def test_a_missing_label_is_none_and_not_wrong() -> None:
     nan = float("nan")
     own = [scored("8", 1.0, label={"score": nan}), scored("9", 1.0, label={"score": nan, "is_success": True})]

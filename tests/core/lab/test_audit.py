@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import httpx
@@ -21,6 +22,7 @@ from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.lab.audit import subjects as module
 from agentscope_tuner.lab.audit.attacks import ATTACKS
 from agentscope_tuner.lab.audit.environments import HttpReward, environment_config
 from agentscope_tuner.lab.audit.plugin import astuner_audit, audit_of
@@ -882,3 +884,21 @@ def test_the_github_action_fails_where_an_attack_is_paid(judge: str, code: int, 
     )  # fmt: skip
     assert run.returncode == code, run.stdout + run.stderr
     assert ("The judge can be fooled" in run.stdout) == bool(code)
+
+
+@pytest.mark.parametrize(("listwise", "asked"), [(False, [["a"], ["b", "c"]]), (True, [["a"], ["b"], ["c"]])])
+def test_forms_are_judged_together_unless_the_judge_ranks(
+    listwise: bool, asked: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[list[str]] = []
+
+    def verdicts_on(judge: object, form: list[tuple[object, str]], expected: str) -> list[str]:
+        seen.append([right for _, right in form])
+        return [f"verdict on {right}" for _, right in form]
+
+    monkeypatch.setattr(module, "verdicts_on", verdicts_on)
+    judge: Any = SimpleNamespace(listwise=listwise)
+    forms: Any = [[(None, right)] for right in "abc"]
+    found: Any = [*module._on_each(judge, forms)]
+    assert found == [[f"verdict on {right}"] for right in "abc"]
+    assert [*filter(None, seen)] == asked

@@ -67,7 +67,7 @@ def test_rules_and_parts_of_a_combined_reward() -> None:
     assert found["stages"] == {"exact to filtered": 1}
 
 
-def test_what_a_trainer_would_make_of_it() -> None:
+def test_what_a_trainer_would_make_of_it(tmp_path: Path) -> None:
     def groups(*rewards: tuple[float, ...]) -> list[dict[str, object]]:
         return [
             scored(f"{task}.{place}", reward, task=str(task))
@@ -80,6 +80,10 @@ def test_what_a_trainer_would_make_of_it() -> None:
     found = compare(rows(first), rows(second)).to_dict()["advantages"]
     # a group of one row has no advantage
     assert found == {"groups": 4, "rows": 9, "turned": 1, "rows_turned": 2, "lost_signal": 1, "gained_signal": 1}
+    paths = [written(tmp_path / f"{name}.jsonl", one) for name, one in (("a", first), ("b", second))]
+    said = " ".join(CliRunner().invoke(app, ["compare", *paths]).output.split())
+    for told in ("advantage groups │ 4", "with a sign turned │ 1, 2 of 9 rows", "signal lost, gained │ 1, 1"):
+        assert told in said
 
 
 def test_labels_tell_a_mended_hole_from_a_regression() -> None:

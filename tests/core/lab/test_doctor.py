@@ -780,6 +780,18 @@ def test_a_sound_run_is_left_alone(name: str) -> None:
     assert diagnose(rows(SOUND[name])) == []
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "told"),
+    [(0.0, 1.0, "earn 1 less than wrong"), (-1.0, 2.5, "earn 3.5 less"), (0.5, 0.5, "earn 0 more"), (1.0, 0.0, None)],
+)
+def test_what_right_answers_earn_beside_wrong_ones_is_said(right: float, wrong: float, told: str | None) -> None:
+    found = diagnose(rows(run_of(
+        lambda t, s: row(t, s, wrong if s % 2 else right, said(t, s), is_success=s % 2 == 0)
+    )))  # fmt: skip
+    messages = [one.message for one in found if "right answers earn" in one.message]
+    assert [told in one for one in messages] == [True] if told else messages == []
+
+
 def test_where_the_answers_stand_is_counted() -> None:
     first, *_ = diagnose(rows(in_form("#### %s")[:6]))
     assert "6 of 6 end in ####" in first.message

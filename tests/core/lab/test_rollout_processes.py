@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
-from collections.abc import Iterable
-from typing import Any
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, cast
 
 import pytest
 
+from agentscope_tuner._run.channel import ParentChannel
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import Cause, ConfigError
-from agentscope_tuner.lab.rollouts.processes import RolloutProcesses
+from agentscope_tuner.lab.rollouts.processes import RolloutProcesses, main
 from agentscope_tuner.lab.rollouts.rows import RolloutRow
 from agentscope_tuner.lab.rollouts.settings import load_settings
 from agentscope_tuner.workflow import Task
@@ -20,12 +23,16 @@ from tests.rollout_world import fake_lenders, tasks_of
 WORLD = "tests.rollout_world"
 
 
-def processes_of(judge: str = "LengthJudge", **rollout: Any) -> RolloutProcesses:
+def config_of(judge: str = "LengthJudge", **rollout: Any) -> Any:
     reader = {"type": "jsonl_dataset_file", "jsonl_dataset_file": {"training": {"file_path": "unread"}}}
     model = {"base_url": "http://127.0.0.1:1/v1", "name": "none"}
     wanted = {"agentscope_workflow": f"{WORLD}->Act", "model": model, "num_repeat": 2, **rollout}
     section = {"task_reader": reader, "rollout": wanted, "task_judge": {"judge_protocol": f"{WORLD}->{judge}"}}
-    config = resolve({"astuner": section})
+    return resolve({"astuner": section})
+
+
+def processes_of(judge: str = "LengthJudge", **rollout: Any) -> RolloutProcesses:
+    config = config_of(judge, **rollout)
     return RolloutProcesses(config, fake_lenders, load_settings(config).rollout, 2)
 
 
@@ -93,3 +100,36 @@ def test_what_keeps_a_process_from_its_work_is_said_once() -> None:
     runner._recipes = [b"no recipe"] * 2
     with pytest.raises(ConfigError, match="UnpicklingError"):
         list(runner.run([Task(task_id="t")]))
+
+
+class Parent:
+    """The parent's end of a channel, in this process: hands tasks out and keeps what comes back."""
+
+    def __init__(self, config: Any, *tasks: Task) -> None:
+        self._config = config
+        self._messages = [*(pickle.dumps((task, {})) for task in tasks), pickle.dumps(None)]
+        self.told: list[tuple[str, Any]] = []
+        self._all_told = threading.Event()
+
+    def load(self, make: Callable[..., Any]) -> Any:
+        return make(self._config, fake_lenders, 2)
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._messages[:-1]
+        assert self._all_told.wait(10)
+        yield self._messages[-1]
+
+    def send(self, message: bytes) -> None:
+        self.told.append(pickle.loads(message))
+        if len(self.told) == len(self._messages) - 1:
+            self._all_told.set()
+
+
+@pytest.mark.timeout(20)
+def test_a_process_plays_the_tasks_that_it_is_sent_until_it_is_told_to_stop() -> None:
+    parent = Parent(config_of(), *tasks_of("say a", "say b"))
+    main(cast("ParentChannel", parent))
+    *groups, last = parent.told
+    assert [kind for kind, _ in groups] == ["rows", "rows"]
+    assert sorted(row.id for _, rows in groups for row in rows) == ["t0-0", "t0-1", "t1-0", "t1-1"]
+    assert last == ("ended", 0)

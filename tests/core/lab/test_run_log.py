@@ -242,7 +242,25 @@ def test_whatever_hangs_on_a_task_or_an_output_is_in_its_row(tmp_path: Path) -> 
     found = read(tmp_path)
     assert [(row.task, row.answer, row.metrics["stage"]) for row in found] == [("named late", "a", 2.0)] * 3
     assert found[0].row["task"]["colour"] == "red"
+    assert [(row.row["task"]["main_query"], row.row["task"]["task_id"]) for row in found] == [("q", "named late")] * 3
+    assert [(row.reward, row.reason, row.step) for row in found] == [(1.0, "r", 1)] * 3
     assert [row.row["output"]["metadata"]["odd"] for row in found] == [None, 2**80, "cannot be written"]
+
+
+def test_what_cannot_be_written_of_a_task_leaves_the_rest_of_it_in_its_row(tmp_path: Path) -> None:
+    class Odd:
+        def __repr__(self) -> str:
+            raise RuntimeError("no")
+
+    task = Task(main_query="q", task_id="t", metadata={"odd": Odd(), "level": 3, "said": "\ud800"})
+    log = RunLog(tmp_path)
+    log.add([(WorkflowTask(task=task, task_id="t"), WorkflowOutput(metadata={"final_answer": "a"}))], [RIGHT], 7)
+    log.close()
+    row = read(tmp_path)[0].row
+    metadata = {"odd": "cannot be written", "level": 3, "said": "\ud800"}
+    assert row["task"] == {"main_query": "q", "task_id": "t", "metadata": metadata}
+    assert row["output"] == {"metadata": {"final_answer": "a"}}
+    assert (row["step"], row["judgement"]["reward"]) == (7, RIGHT.reward)
 
 
 def test_an_audit_and_a_second_opinion_write_no_rows_into_the_run(tmp_path: Path) -> None:

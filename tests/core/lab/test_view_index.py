@@ -239,6 +239,12 @@ def test_filters(filters: dict[str, str], found: list[str], file: Path, look: An
     assert look(file).ids(**filters) == found
 
 
+@pytest.mark.parametrize("broken", [[], ["not_empty"], ["too_long", "not_empty"]])
+def test_a_row_names_each_rule_that_it_broke(broken: list[str], file: Path, look: Any) -> None:
+    file.write_bytes(lines(row(violations=broken)))
+    assert look(file).page()[0]["violations"] == broken
+
+
 @pytest.mark.parametrize(
     "filters",
     [{"color": "red"}, {"reward": "high"}, {"reward": ".."}, {"success": "1"}, {"q": "x" * 3000}, {"spread": "a..b"}],

@@ -551,6 +551,8 @@ def test_answers_learned_by_heart_are_found_beside_held_out_tasks_alone() -> Non
             if alarm.monitor == "held-out":
                 assert "more than a rise of 0.1 (a false alarm in at most 5% of runs)" in alarm.message
                 assert "this run is being gamed" not in alarm.message
+                now, start = map(float, re.findall(r"(-?[\d.]+) (?:of a right answer's|at the start)", alarm.message))
+                assert -0.5 < start < now < 1
 
 
 def test_the_held_out_test_has_its_share_of_the_chance_and_its_rows_wait_for_a_training_step() -> None:

@@ -14,10 +14,12 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -280,3 +282,27 @@ def test_a_worker_that_the_system_refuses_says_the_way_out(number: int, words: s
     with pytest.raises(JudgeError, match=words) as raised:
         answers(Refused(1), b"never")
     assert raised.value.cause is Cause.WORKER
+
+
+@pytest.mark.parametrize(
+    ("jobs", "unread", "dead", "trusted"),
+    [
+        ([], [], False, True),
+        # a second answer to its last question would be taken for that to the next
+        ([], [b"more"], False, False),
+        ([], [], True, False),
+        # what a worker with work has sent answers that
+        (["asked"], [b"answer"], False, True),
+        (["asked"], [], True, True),
+    ],
+)
+def test_a_worker_that_spoke_unasked_or_ended_is_given_nothing_more(
+    jobs: list[str], unread: list[bytes], dead: bool, trusted: bool
+) -> None:
+    worker: Worker[str] = Worker.__new__(Worker)
+    worker.child = cast("Any", SimpleNamespace(is_dead=lambda: dead, has_unsent=False))
+    worker.jobs, worker._unread = deque(jobs), deque(unread)
+    worker._lost = worker._news = None
+    worker._reading = False
+    assert worker.is_trusted() is trusted
+    assert (worker._lost is None) is trusted

@@ -11,6 +11,7 @@ import pytest
 from agentscope_tuner import ConfigError, Task
 from agentscope_tuner.task_judge.choice_judge import read_choice
 from agentscope_tuner.verify.labels import CONTRADICTION
+from agentscope_tuner.verify.text import OPEN, LetterReader
 from tests.text_judges import MISSING, ask, ask_hostile, built
 
 CITIES = {"A": "London", "B": "Paris", "C": "Rome", "D": "New York"}
@@ -468,3 +469,24 @@ def test_a_letter_is_not_the_option_whose_text_it_is(text: str, options: dict[st
 def test_reference_and_answer_are_read_alike(answer: str, options: dict[str, str], right: str, wrong: str) -> None:
     for text, reward in ((right, 1.0), (answer, 1.0), (wrong, 0.0)):
         assert ask(built("choice"), text, answer, options=options).reward == reward, text
+
+
+@pytest.mark.parametrize(
+    ("text", "letters"),
+    [
+        ("A and B", ["A", "AB"]),
+        ("B, A", ["B", "AB"]),
+        ("B和A", ["B", "AB"]),
+        ("A, then D", ["A", "D"]),
+        # an `or` leaves open which, and so does what is joined to it
+        *((text, ["A", OPEN]) for text in ("A or B", "A/B", "(A) or (B)", "A 或 B", "A or A")),
+        ("A, B or C", ["A", "AB", OPEN]),
+        ("A or B, C", ["A", OPEN, OPEN]),
+        ("A or B. Then C", ["A", OPEN, "C"]),
+        # letters of words, and of no option
+        ("AB", []),
+        ("E or F", []),
+    ],
+)
+def test_letters_are_read_with_those_that_are_joined_to_them(text: str, letters: list[str]) -> None:
+    assert [found.letters for found in LetterReader("ABCD").all(text)] == letters
