@@ -381,8 +381,7 @@ _ONE_SPELLING: tuple[tuple[str, re.Pattern[str], str], ...] = (
             (
                 "t{",
                 r"\\text\s*\{\s*,?\s*(?:for (?:all|every|each|any)|für alle|für jedes|pour tout|para todo|per ogni"
-                r"|для (?:всех|любого|каждого)|对(?:所有|任意)的?|dla każdego|voor alle|för alla)"
-                r"(?: real)?\s*\}",
+                r"|для (?:всех|любого|каждого)|对(?:所有|任意)的?|dla każdego|voor alle|för alla)\s*\}",
             ),
         )
     ),
