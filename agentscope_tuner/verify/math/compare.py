@@ -46,6 +46,7 @@ from agentscope_tuner.verify.math.node import (
     TURNED,
     UNKNOWN,
     Apply,
+    Array,
     Collection,
     Connective,
     Degrees,
@@ -619,9 +620,11 @@ class CheapComparer:
         return self.solution(ref, found) if is_listing(ans, "tuple") != is_equation(ref) else DIFFERENT
 
     def _named(self, ref: Reading, ans: Reading) -> Outcome:
+        if isinstance(ans, Named) and _gives_too_few(ans):
+            return DIFFERENT
         if not isinstance(ans, Named):
             assert isinstance(ref, Named)
-            if _is_several(ref, ans):
+            if _is_several(ref, ans) or _names_more(ref, ans):
                 return DIFFERENT
             return self.compare(points(ref, ans), with_dummy_of(ref, ans, self._letters()))
         if not isinstance(ref, Named):
@@ -641,6 +644,24 @@ class CheapComparer:
         if isinstance(ref.value, Named):
             return self._named(ref.value, ans)
         return self._named(ref, ans.value) if isinstance(ans.value, Named) else DIFFERENT
+
+
+def _names_more(ref: Named, ans: Reading) -> bool:
+    """Whether an answer gives values to the reference's name and to another: `x=1, y=2` for `x=1, x=2`."""
+    if not isinstance(ans, Listing) or ans.kind != "named":
+        return False
+    names = {base.partition("_")[0] for one in ans.items if isinstance(one, Named) for base in label(one.name)}
+    return len(names) > 1 and not names.isdisjoint(base.partition("_")[0] for base in label(ref.name))
+
+
+def _gives_too_few(named: Named) -> bool:
+    """Whether a name of several parts has another number of values: `(x,y,z)=(1,2)`."""
+    match named.name, named.value:
+        case (Collection("tuple", parts), Listing("tuple", items)):
+            return len(parts) != len(items)
+        case (Array("matrix", parts), Grid(rows)):
+            return len(parts) != len(rows)
+    return False
 
 
 _ASKS_INVERSE = re.compile(r"inver[st]|umkehr|réciproque|反函数|逆関数|обратн|역함수", re.IGNORECASE)

@@ -164,7 +164,7 @@ def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
         # The values of a reference `(n, k) = (5, 2)` are in its own order
         mine = tuple(i.value if isinstance(i, Named) else i for i in mine) if ref.kind == "named" else mine
         theirs = _in_order(comparer, ans) if ans.kind == "named" else theirs
-    elif ans.kind == "named":
+    elif ans.kind == "named" and not all(isinstance(one, Named) for one in mine):
         theirs = _as_asked(comparer, ans)
     return pairwise(comparer, mine, theirs)
 

@@ -864,6 +864,8 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
         return DIFFERENT, "said of a part of the arguments"
     if ans.fields and NARROWED in ans.fields and not ref.fields and not _speaks_of_bounds(pair.question):
         return DIFFERENT, "said of a part of the arguments"
+    if not ref.fields and ans.fields and _confines_real(pair):
+        return DIFFERENT, "said of a part of the arguments"
     if not ref.fields and ans.fields and _confines_constant(pair):
         return DIFFERENT, "said of a part of the constants"
     if ref.reading is None or ans.reading is None:
@@ -926,6 +928,22 @@ _SMALLER = frozenset({"positive", "nonnegative", "natural", "integer", "rational
 _LETTER = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z])")
 _COUNTING, _ARGUMENTS, _CONSTANTS = frozenset("nkmlj"), frozenset("xyzt"), frozenset("cCABDK")
 _CONFINES = re.compile(r"\\text\s*\{[\s,]*(?:for|where|with|when|avec|où|mit|wobei|con|com|где)\b|其中|,(?=[^,]*\Z)")
+
+
+_FUNCTION = re.compile(r"(?<![a-zA-Z])[a-zA-Z]\(([a-z])\)\s*=")
+_OF_REALS = re.compile(r"\\mathbb\s*\{?\s*R\s*\}?\s*(?:\\(?:long)?(?:to|rightarrow)(?![a-z])|→)|ℝ\s*(?:→|\\to)")
+
+
+def _confines_real(pair: Pair) -> bool:
+    """Whether a function of all real numbers is told of a part of them: `f(x)=x` for all integers x."""
+    assert pair.ans.fields is not None
+    if pair.question is None or _SMALLER.isdisjoint(pair.ans.fields) or not pair.question.has(_OF_REALS):
+        return False
+    opened, function = _CONFINES.search(pair.answer), _FUNCTION.search(pair.answer)
+    if opened is None or function is None:
+        return False
+    confined = {*_LETTER.findall(pair.answer, opened.end())}
+    return function[1] in confined and len([one for one in confined if one.islower()]) == 1
 
 
 def _confines_constant(pair: Pair) -> bool:
