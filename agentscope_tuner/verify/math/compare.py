@@ -46,7 +46,6 @@ from agentscope_tuner.verify.math.node import (
     TURNED,
     UNKNOWN,
     Apply,
-    Array,
     Collection,
     Connective,
     Degrees,
@@ -659,8 +658,6 @@ def _gives_too_few(named: Named) -> bool:
     match named.name, named.value:
         case (Collection("tuple", parts), Listing("tuple", items)):
             return len(parts) != len(items)
-        case (Array("matrix", parts), Grid(rows)):
-            return len(parts) != len(rows)
     return False
 
 

@@ -15,7 +15,6 @@ from agentscope_tuner.verify.math.node import (
     RATIONAL_OPERATIONS,
     TURNED,
     Apply,
-    Array,
     BigOperator,
     Collection,
     Connective,
@@ -150,8 +149,6 @@ def is_name(node: Node) -> bool:
         return all(isinstance(a, Symbol) and a.name.isupper() for a in node.args)
     if isinstance(node, Collection):
         return bool(node.args) and all(map(is_name, node.args))
-    if isinstance(node, Array):
-        return all(len(row) == 1 and is_name(row[0]) for row in node.rows)
     if isinstance(node, Power):
         # The inverse or the transpose of a matrix
         match node.base, node.exponent:
@@ -190,8 +187,6 @@ def label(name: Node) -> tuple[str, ...]:
             return ("y",) if function in ("f", "y") else (function,)
         case Collection("tuple" | "list" | "ratio", args):
             return tuple(part for one in args for part in label(one))
-        case Array(_, rows):
-            return tuple(part for row in rows for part in label(row[0]))
         case Text(words):
             return (words.lower(),)
         case Power(base, exponent):
