@@ -59,7 +59,7 @@ _FILLS = frozenset(
 JOINING = (_BEFORE_NOUNS | _FILLS) - frozenset("per times time more into from with or and".split())  # noqa: SIM905
 JOINING |= frozenset("you can would could must should will make thus needed required used sold possible".split())  # noqa: SIM905
 JOINING |= frozenset(
-    """zahl nombre número numero число liczba getal genau exactement exactamente esattamente exatamente ровно precies
+    """zahl nombre número numero число liczba getal er genau exactement exactamente esattamente exatamente ровно precies
     insgesamt всего у""".split()  # noqa: SIM905
 )
 #: articles, pronouns and verbs that join a name to a sentence of several languages, and say nothing of it

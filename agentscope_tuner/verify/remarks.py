@@ -99,6 +99,7 @@ _SET_BEHIND = re.compile(r"\s*\\text[a-z]*\s*\{([^{}]*)\}")
 _SPELLED = re.compile(r"[\s$]*[(（]([^\d()（）]{2,40})[)）]")
 _ROLES = word_set("user assistant system tool")
 _DIGITS = re.compile(r"\d+")
+_WORD = re.compile(r"(?<![\w\\])[^\W\d_]+(?:-[^\W\d_]+)*(?!\w)")
 _TURN_ENDS = re.compile(r"<\|\w{1,20}\|>|</s>")
 CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
 CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
@@ -169,7 +170,7 @@ _UNDERSTOOD = (
         हुई हुए ہے ہوگا ہوگی ہیں است هست باشد می‌باشد میباشد شد می‌شود خواهد بود হবে হয় হলো అవుతుంది ఉంటుంది
         आहे છે lesz pro ครับ ค่ะ ஆகும் bring
         yes data qualify qualifies numbers seems reasonable sensible plausible checked double-checked even odd
-        multiplication
+        multiplication independent unabhängig indépendant indépendante independiente independente indipendente
         shows lowest terms positive negative prime remark remarks eliminated options option point curve achève
         calcul termine
         cqfd listo queda demostrado что требовалось найти доказать получить nothing wrong dozens should must feel
@@ -419,7 +420,9 @@ _ASKS_TIME = re.compile(r"\bwhat time\b|\bwhen\b")
 
 
 def _without_more(text: str, behind: str, asked: Asked) -> str:
-    """What stands behind values in the order of what is asked for, or behind a time of day, without what says so."""
+    """What stands behind an answer, which it says again in figures, without what says which order or time."""
+    if text.isdigit():
+        behind = _WORD.sub(lambda one: text if with_figures([one[0]]) == [text] else one[0], behind)
     more = _SAYS_MORE.match(behind)
     says = more is not None and ("," in text if more["each"] else _ASKS_TIME.search(asked.text) is not None)
     return behind[more.end() :] if more is not None and says else behind
@@ -586,7 +589,9 @@ def _unknown_remark(sentence: str, words: Sequence[str], asked: Asked) -> str:
     """The first word of a later sentence that is not understood, before it gives a reason."""
     if _excludes_others(sentence) or (_OFFERS_HELP.search(sentence) and not any(map(is_number_word, words))):
         return ""
-    if asked.text and (_tells_method(sentence, asked) or _tells_of_else(sentence, words, asked)):
+    if asked.text and (
+        any(_tells_method(f"{by}{sentence}", asked) for by in ("", "by ")) or _tells_of_else(sentence, words, asked)
+    ):
         return ""
     # `This is the radius` may say what the answer is
     knows = _is_understood if words and words[0] in _IT else _understands
@@ -706,7 +711,7 @@ _USES = re.compile(
 )
 _METHOD = re.compile(
     r"(?<![^\W_])(?:rules?|formulae?s?|theorems?|lemma|laws?|identit(?:y|ies)|definitions?|methods?|principle|criterion"
-    r"|inequality|algorithm|substitution|induction|symmetry|vieta|euclid|euler|gauss|heron|newton|leibniz|lagrange|bayes"
+    r"|inequality|linearity|algorithm|substitution|induction|symmetry|vieta|euclid|euler|gauss|heron|newton|leibniz|lagrange|bayes"
     r"|fermat|pythagoras|(?:potenz|ketten|produkt|quotienten|summen|faktor|pq-|abc-|mitternachts|lösungs|machts?|ketting)?"
     r"(?:regel|formel)|satz|gesetz\w*|verfahren|methode|ungleichung"
     r"|règles?|formules?|théorème|loi|identité|définition|méthode|reglas?|fórmulas?|teoremas?|ley|identidad|definición"
@@ -719,7 +724,7 @@ _METHOD = re.compile(
 # What else stands beside a rule: which one it is, and words that only join
 _OF_RULES = word_set(
     """double-angle half-angle power chain product quotient sum shoelace squeeze cosine cosines sine sines distance
-    midpoint rational little
+    midpoint rational little expectation
     directly immediately easily simply just here now we one can also be the well-known das dabei hierbei wurde wird
     werden man hier so der die des dem den einer eine ein on a nous avons la le les l' du se abbiamo ha si il lo gli
     i del della dei el los las es os a o da do das dos foi fue здесь тут было была был эта это это то мы ми się tu

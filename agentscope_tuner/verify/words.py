@@ -755,9 +755,22 @@ def _clause(lead: str) -> str:
     cuts = [0, *(cut.end() for cut in _CLAUSE_END.finditer(plain))]
     at = cuts[-1]
     if len(cuts) > 1 and (not _words(lead[at:]) or lead[at:].strip(" $*\\") in _BARE_VERBS):
-        at = cuts[-2]
+        # `since 13 is no factor, $m+n=`: what the formula gives a value to is not what the reason denies
+        stated = _STATES_NEXT.match(lead, at)
+        at = at if stated is not None and _is_reason(lead[cuts[-2] : at], stated["what"].strip()) else cuts[-2]
     begun = [cut.end() for cut in _CUT.finditer(plain, at)]
     return lead[begun[-1] if begun else at :]
+
+
+_STATES_NEXT = re.compile(r"\s*(?:\$|\\\()(?=[^$]*[a-z])(?P<what>[^$=]+)(?:=[^$=]+)*=\s*\Z")
+
+
+def _is_reason(clause: str, what: str) -> bool:
+    """Whether a clause gives a reason that speaks of a formula or a number, and of neither the answer nor `what`."""
+    words = _words(clause)
+    is_begun = words[:1] == ["as"] or not REASONS.isdisjoint(words[:1])
+    of_else = re.search(r"[$\d]", clause) is not None and f"${what}$" not in clause
+    return is_begun and of_else and not any(map(SOUGHT.search, words))
 
 
 def _words(said: str) -> list[str]:

@@ -129,7 +129,8 @@ olympiads, such as `all even n` and `the line $x=1$`, and for right answers that
 contact on 2026-11-29, after it was mended from that and whole numbers told in words are compared: 0.0 % and 37.5 %.
 `round59`, 178 and 178 rows, and `round60`, 185 and 176 rows, of one more author each, in 20 and 21 languages, at first
 contact on 2026-11-29: 0.0 % and 5.1 %, 0.0 % and 8.5 %; several of those refused name a place beside an extreme value.
-All have been read since.
+`round61`, 300 and 160 rows of one more author in 21 languages, at first contact on 2026-11-29: 0.0 % and 11.9 %; those
+refused are mostly sentences in the box, and words around it. All have been read since.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -151,7 +152,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 61))
+ROUNDS = tuple(f"round{n}" for n in range(1, 62))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

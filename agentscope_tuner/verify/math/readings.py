@@ -607,9 +607,12 @@ def _chain(node: Relation, *, is_named: bool = False) -> Reading:
     members = list(zip(node.operators, node.args[1:], strict=True))
     exact = [node.args[0], *(member for operator, member in members if operator == "=")]
     rough = [member for operator, member in members if operator == "~"]
-    if len(set(exact)) < len(exact) or (any(map(symbols, exact)) and len(set(map(key, exact))) < len(exact)):
+    told = {key(one) if any(map(symbols, exact)) else one: one for one in exact}
+    if len(told) < len(exact) and not is_named:
         # `1 = 1` states no value
         return Statement(node)
+    # `y = 1(x-1) = x-1`
+    exact = [*told.values()]
     if (
         not is_named
         and len(node.args) == 2

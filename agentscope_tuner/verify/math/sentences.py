@@ -53,6 +53,7 @@ from agentscope_tuner.verify.words import (
     IS_HANGUL,
     IS_UNSPACED,
     REASONS,
+    SENTENCE_END,
     SUPPOSES,
     VERBS,
     WORDS,
@@ -102,7 +103,7 @@ _MOST_COUNTED = 3
 _POINT = re.compile(r"[A-Z](?:'|_\d)?\s*(?:\\left)?(?=\([^()]*[,;|][^()]*\)$)")
 _POINT_LISTED = re.compile(r"(?<![\w\\])[A-Z](?:'|_\d)?\s*(?:\\left)?(?=\([^()]*[,;|][^()]*\))")
 _SCALED = re.compile(rf"({_NUMBER})\s+(dozens?|hundreds?|thousands?|millions?|billions?)", re.IGNORECASE)
-_LEADING = re.compile(r"\\text\s*\{\s*([a-zA-Z ]{2,60}?)\s*\}(?:\\[ ,;:!]|~|\s)*(?=\\left|[(\[\\])")
+_LEADING = re.compile(r"\\text\s*\{\s*([a-zA-Z ]{2,60}?)\s*\}(?:\\[ ,;:!]|~|\s)*(?=\\left|[(\[\\])(?!\\approx)")
 _PART = re.compile(r"\\text\s*\{\s*of (?:the |a |an |all |his |her |their )?([a-z ]{2,40}?)\s*\}$")
 _OUT_OF = re.compile(r"(\d{1,30}) (?:out of|in) (\d{1,30})")
 # An extreme value by its name, and the place where it is attained
@@ -116,7 +117,7 @@ _ATTAINED = re.compile(
     r"|which is attained)\s+)?"
     r"(?:at|when|for|if|where|bei|für|wenn|pour|lorsque|en|cuando|per|quando|при|когда|当|时|で)\s*\$?\}(?:\\[ ,;:]|~"
     r"|\s)*|[(（](?=[a-z]\s*=))"
-    r"(?P<place>[a-zA-Z]\s*=\s*(?:(?!最|不|not\b)[^=,;()（）]|\([^()]*\)){1,60}?|\([^()]{1,40}\)(?:\s*=\s*\([^()]{1,40}\))?)\s*"
+    r"(?P<place>(?:[a-zA-Z]\s*=\s*)+(?:(?!最|不|not\b)[^=,;()（）]|\([^()]*\)){1,60}?|\([^()]{1,40}\)(?:\s*=\s*\([^()]{1,40}\))?)\s*"
     r"(?:(?:\\text\s*\{)?\s*(?:のとき|일\s?때|[时時](?:取[得到])?)\s*\}?)?\s*[)）]?\}?$"
 )
 _BOUND_IN_WORDS = re.compile(
@@ -283,7 +284,8 @@ _IN_WORDS = re.compile(
 _WORDED = re.compile(r"(?<![\\a-zA-Z])[^\W\d_]{2}")
 _AT = frozenset("at on in by from for with to".split())  # noqa: SIM905
 _SUPERLATIVES = frozenset("only smallest largest greatest".split())  # noqa: SIM905
-_NOT_BEHIND = (VERBS - JOINING) | {"and"}
+_REFLEXIVE, _ENDING = (["se"], ["si"]), frozenset({"है", "हैं"})
+_NOT_BEHIND = (VERBS - JOINING - _ENDING) | {"and"}
 _NO_FORMULA = frozenset("=<>:{}^_\\()/")
 _NAMED_SO = re.compile(r"^\s*[a-zA-Z]\s?=(?!=)")
 _RELATED = re.compile(r"[=<>:]|\\(?:[gl]eq?|neq?|[gl]t|in|equiv|approx|sim)(?![a-z])")
@@ -347,6 +349,9 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
         return None
     before, value, behind = plain[: own[0].start()], own[0][0].strip(), plain[own[0].end() :].rstrip(" .。")
     led, followed = ([word.lower() for word in WORDS.findall(said)] for said in (before, behind))
+    if not _is_of_question(led, followed, question, asked):
+        return None
+    led, before = led[led[:1] in _REFLEXIVE :], before.lower().rstrip().removesuffix("for")
     if (
         not (led or followed)
         or not _NO_FORMULA.isdisjoint(before.rstrip(" :") + behind)
@@ -357,6 +362,31 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
     ):
         return None
     return before, value, behind
+
+
+def _is_of_question(led: list[str], followed: list[str], question: Question, asked: Asked) -> bool:
+    """Whether all words beside a value are of the clause that asks, or a name, where `for`, `se` or `है` needs that."""
+    if led[:1] not in _REFLEXIVE and led[-1:] != ["for"] and _ENDING.isdisjoint(followed[-1:]):
+        return True
+    last = _last_asked(question.text)
+    own = Asked(last, lambda word: allowed(word, frozenset(), last), asked.counts)
+    # `se pagan`, where the question has `se paga`
+    is_other = led[:1] in _REFLEXIVE and (len(led) == 1 or " ".join(led)[: len("se paga")] not in last)
+    if is_other or (led[-1:] == ["for"] and not any(map(_SPAN.fullmatch, followed[:1]))):
+        return False
+    is_name = bool(led) and led[0].capitalize() in question.text and led[0] not in question.text
+    return all(word in JOINING or own.says(word) for word in led[is_name:]) and all(
+        own.says(word) or asked.counts(word) or word in _ENDING or not any(map(str.isalpha, word)) for word in followed
+    )
+
+
+_GOES_ON = re.compile(r",|\b(?:if|when|as|than|while|after|before)\b")
+_SPAN = re.compile(r"(?:second|minute|hour|day|week|month|year)s?|s|min|h|hrs?")
+
+
+def _last_asked(text: str) -> str:
+    """The first clause of the last sentence with a question mark, in lower case; empty where none has one."""
+    return _GOES_ON.split(SENTENCE_END.split(text.rpartition("?")[0])[-1].strip(" ¿").lower())[0]
 
 
 def _without_deed(led: list[str], asked: Asked) -> list[str]:
@@ -383,6 +413,9 @@ def _stands_for_another(before: str, behind: str, asked: str) -> bool:
     led = WORDS.findall(before.lower())
     if _first(behind) == "of" or (led and led != ["in"] and (led[-1] in _AT or led[-1].endswith("'s"))):
         return True
+    if len(led) == 1 and _last_asked(asked).startswith(f"{led[0]} "):
+        # `In how many days?`
+        return False
     given = re.search(rf"(?<!\w){re.escape(' '.join(led[-2:]))} \W{{0,2}}[\d.,]+\W*(\w*)", asked) if led else None
     names = JOINING.isdisjoint(led) and VERBS.isdisjoint(led)
     return given is not None and (names or given[1] == _first(behind))

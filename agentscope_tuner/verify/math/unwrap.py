@@ -407,8 +407,13 @@ def _in_asked_unit(node: Node | None, question: Question) -> Node | None:
 
 def _without_asked_span(side: Side, ref: Side, question: Question) -> Side:
     """The amount of a rate for the span that the question names, where the reference has no unit: `$400 a week`."""
-    if not isinstance(side.node, Quantity) or isinstance(ref.node, Quantity):
+    if not isinstance(side.node, Quantity):
         return side
+    if isinstance(ref.node, Quantity):
+        # a reference of `90 km`, of how many are covered per hour
+        amount = tuple(one for one in side.node.unit if one[1] > 0)
+        is_asked = measure(amount) == measure(ref.node.unit) and measure(side.node.unit) in question.asked_units
+        return replace(side, node=replace(side.node, unit=amount)) if is_asked else side
     if measure(side.node.unit) in question.asked_units:
         return side
     unit = tuple((name, power) for name, power in side.node.unit if power > 0 or name not in question.asked_amount.ones)
