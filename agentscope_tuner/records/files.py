@@ -286,7 +286,8 @@ def _numpy_globals() -> list[Any]:
     """The globals in a pickle of numpy's numbers and arrays."""
     import numpy
 
-    core = numpy._core if hasattr(numpy, "_core") else numpy.core
+    # numpy 1 has a `_core`, too, which holds nothing until its modules are imported
+    core = getattr(numpy, "core" if numpy.__version__.startswith("1.") else "_core")
     kinds = {type(numpy.dtype(kind)) for kind in (*"?bBhHiIlLqQefd", "U1")}
     return [core.multiarray.scalar, core.multiarray._reconstruct, numpy.ndarray, numpy.dtype, *kinds]
 
