@@ -358,7 +358,7 @@ _SEVERAL = frozenset({"A", "B", "C", "D", "C_1", "C_2", "c_1", "c_2", "a", "b", 
 def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
     """The answer with its dummy name replaced by the reference's, or with its two constants of integration."""
     mine, theirs = symbols(ref) - symbols(ans), symbols(ans) - symbols(ref)
-    if not (mine or theirs) and question is not None and question.has_constants:
+    if not (mine or theirs) and question is not None and question.has_free_letters:
         return _with_sign_of(ref, ans, (symbols(ref) & _OF_INTEGRATION) - question.letters)
     if len(mine) != len(theirs) or not 1 <= len(mine) <= 2 or (question and (mine | theirs) & question.letters):
         return ans
@@ -376,7 +376,7 @@ def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
     periodic = {wanted, found} <= COUNTING and _is_periodic(ref, wanted) and _is_periodic(ans, found)
     if periodic:
         return renamed(ans, found, wanted)
-    allowed = _OF_INTEGRATION | (_OF_FAMILIES if question is not None and question.has_constants else frozenset())
+    allowed = _OF_INTEGRATION | (_OF_FAMILIES if question is not None and question.has_free_letters else frozenset())
     if not (mine <= _OF_INTEGRATION and theirs <= allowed):
         return ans
     other = renamed(ans, found, wanted)
@@ -445,7 +445,9 @@ def same_functions(leaf: Leaf, ref: Node, ans: Node, question: Question | None) 
 
 
 def _arbitrary(node: Node, letters: frozenset[str]) -> list[str]:
-    return sorted(name for name in symbols(node) - letters if _ARBITRARY.fullmatch(name))
+    # beside pi a letter counts turns
+    known = letters | COUNTING if PI in walk(node) else letters
+    return sorted(name for name in symbols(node) - known if _ARBITRARY.fullmatch(name))
 
 
 def _with_named_values(node: Node) -> Node:

@@ -281,16 +281,33 @@ class Question:
         r"|\(\s*0\s*,|\[\s*0\s*,"
     )
     #: whether the question asks for another form of a value, so that a value copied from it is not an answer
-    # what it gives or asks for has solutions with constants, which an answer may call as it likes
-    has_constants = _Says(
+    # what it asks for has letters that an answer may call as it likes
+    has_free_letters = _Says(
         r"\b(?:all|every|general|alle|toutes|todas|tutte)\b.{0,60}"
         r"\b(?:functions?|solution|funktion|fonction|funci|funzion|funç)"
         r"|\bвсе\b.{0,40}функци|所有.{0,20}函数|通解|一般解|すべて.{0,20}関数|모든 .{0,20}함수"
+    )
+    # what it asks for are functions, or what it gives has derivatives
+    _is_of_functions = _Says(
+        r"\b(?:all|every|alle|toutes|todas|tutte)\b.{0,60}\b(?:functions?|funktion|fonction|funci|funzion|funç)"
+        r"|\bвсе\b.{0,40}функци|所有.{0,20}函数|すべて.{0,20}関数|모든 .{0,20}함수"
         r"|\bdifferential\b|\bdifferen[zc]ialgl|[eé]qua\S+ diff|ecua\S+ dif|equa[zç]\S+ dif"
         r"|дифференц\S+ уравн|微分方程|미분방정식"
         r"|(?<![a-z]{3})[a-z](?:\([a-z]\))?\s*(?:'(?![a-z])|\^\{?\s*\\prime)|\\d?dot\b"
         r"|\\d?frac\s*\{?\s*d(?:\^\S+?)?\s*\{?[a-z]\}?.{0,9}?d\s*[a-z]"
     )
+    _names_integers = _Says(
+        r"\\math(?:bb|bf)\s*\{?\s*[ZNQ]|[ℤℕℚ]|\binteger|\bwhole\b|\bnatural\b|\brational|整数|自然数|有理数"
+        r"|\bganz|\bnatürlich|\bentier|\benter[oa]s?\b|\bnatur[ae]l|\binteir|\binter[oi]\b"
+        r"|\bцел|натурал|정수|자연수|số nguyên|tam sayı|całkowit"
+        r"|\bgehel|\bheltal|\bbilangan bulat|पूर्णांक|จำนวนเต็ม|صحيح"
+    )
+
+    @property
+    def has_constants(self) -> bool:
+        """Whether what it asks for has constants that may be any real numbers, as solutions of `y'=y` have."""
+        return self._is_of_functions and not self._names_integers
+
     asks_to_rewrite = _Says(
         r"\b(?:convert|express|write|rewrite|simplify|reduce|change|round|expand|factor|factori[sz]e|rationali[sz]e|"
         r"estimate|approximate|turn|transform)\b|\bas an? (?:\w+ ){0,2}(?:fraction|decimal|percent|percentage|mixed "
