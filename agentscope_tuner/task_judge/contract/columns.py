@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, field_validator
 
 from agentscope_tuner.config import SECTION, StrictSection, validate_section
-from agentscope_tuner.errors import ConfigError, reference_error
+from agentscope_tuner.errors import ConfigError, reference_error, told
 from agentscope_tuner.rules.kinds import compile_pattern
 from agentscope_tuner.verify.find import last_boxed
 from agentscope_tuner.workflow import Task, WorkflowTask
@@ -82,10 +82,8 @@ class ReadColumn(StrictSection):
             return take
         if not take.startswith("regex:"):
             raise ValueError(f"must be {', '.join(_FORMS)}, json.<path> or regex:<pattern>")
-        try:
+        with told("the pattern does not compile", to=ValueError):
             compile_pattern(take.removeprefix("regex:"), ignore_case=False)
-        except Exception as exc:  # the library's own error class is loaded with it
-            raise ValueError(f"the pattern does not compile: {exc}") from exc
         return take
 
 
