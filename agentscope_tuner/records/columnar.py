@@ -19,6 +19,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from agentscope_tuner.bounds import json_or
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.reader import Line, encoded
 from agentscope_tuner.records.scored_rows import STEP_KEYS
@@ -195,12 +196,7 @@ def _own_form(row: dict[str, Any]) -> None:
 
 def _parsed(value: Any) -> Any:
     """The value of a JSON text; any other value unchanged."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
+    return json_or(value, value) if isinstance(value, str) else value
 
 
 def _readable(column: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_validator
 
+from agentscope_tuner.bounds import json_or
 from agentscope_tuner.config import SECTION, StrictSection, validate_section
 from agentscope_tuner.errors import ConfigError, reference_error, told
 from agentscope_tuner.rules.kinds import compile_pattern
@@ -240,10 +241,7 @@ def record_of(text: str) -> Any:
     """The object or the list that a text holds as JSON; None for any other text."""
     if not text.lstrip().startswith(("{", "[")) or len(text) > _MOST_CHARS:
         return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    return json_or(text, None)
 
 
 def _first(row: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Any] | None:

@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
+from agentscope_tuner.bounds import json_or
 
 from agentscope_tuner.errors import told
 
@@ -225,10 +226,7 @@ def _word(value: object) -> str:
 
 
 def _read_text(text: str, depth: int) -> TestSet:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        value = _MISSING
+    value = json_or(text, _MISSING)
     if value is not _MISSING:
         if not isinstance(value, dict | list | str):
             raise BadTestsError(f"JSON text of a {type(value).__name__}")
@@ -315,7 +313,7 @@ def _written(outputs: Sequence[object]) -> _Outputs:
     return _Outputs(
         wrapped=all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs),
         native=len(texts) < len(outputs),
-        raw=any(_json_or_text(text) == text for text in texts),
+        raw=any(json_or(text, text) == text for text in texts),
     )
 
 
@@ -340,12 +338,13 @@ def _call(name: object, given: Any, wanted: Any, at: int, written: _Outputs, *, 
         lines = [line for line in given.split("\n") if line.strip()]
         arguments = [_json(line, f"line {number} of input {at}") for number, line in enumerate(lines, 1)]
         if isinstance(wanted, str):
-            own = _json_or_text(wanted)
+            # APPS writes a text that is expected as it is; LiveCodeBench writes JSON
+            own = json_or(wanted, wanted)
             expected = [own, *([wanted] if written.raw and own != wanted else [])]
     else:
         arguments = _listed(given, f"input {at}")
         # beside a list of values a text may be that value, or JSON of another
-        expected += [_json_or_text(wanted)] if isinstance(wanted, str) and not written.native else []
+        expected += [json_or(wanted, wanted)] if isinstance(wanted, str) and not written.native else []
     size = len(json.dumps(arguments))
     if "NaN" in (told := json.dumps(expected)) and any(map(_holds_nan, expected)):
         raise BadTestsError(f"output {at} holds NaN, which no result equals: leave the test out")
@@ -356,14 +355,6 @@ def _holds_nan(value: Any) -> bool:
     if isinstance(value, list | dict):
         return any(map(_holds_nan, value.values() if isinstance(value, dict) else value))
     return bool(value != value)
-
-
-def _json_or_text(text: str) -> Any:
-    """APPS writes a text that is expected as it is; LiveCodeBench writes JSON."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _samples(items: Sequence[Any], *, name: str = "", public: bool = False) -> list[Test]:
