@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import base64
-import contextlib
 import io
 import json
 import pickle
@@ -18,8 +17,8 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
-from agentscope_tuner.bounds import json_or
 
+from agentscope_tuner.bounds import json_or
 from agentscope_tuner.errors import told
 
 
@@ -459,13 +458,9 @@ def _refuse_idle(source: str, above: str = "", *, is_file: bool = True) -> None:
         above: code before them, which may define what they assert by.
         is_file: whether they are functions, of which at least one must assert something.
     """
-    try:
-        tree = ast.parse(source, _FILE_NAME)
-        with contextlib.suppress(SyntaxError, ValueError):
-            tree = ast.parse(f"{above}\n{source}", _FILE_NAME)
-    # whoever runs it says so
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    if (tree := parsed(source)) is None:
         return
+    tree = parsed(f"{above}\n{source}") or tree
     nodes = [*ast.walk(tree)]
     for node in nodes:
         if why := _idle(node):
@@ -550,13 +545,8 @@ def _human_eval(row: Mapping[str, Any], depth: int) -> TestSet:
 
 def _without_check(source: str) -> str:
     """The tests without the call of `check` by which HumanEvalPack ends them: it is given the program's function."""
-    try:
-        body = ast.parse(source, _FILE_NAME).body
-    # whoever runs it says so
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return source
-    lines = source.split("\n")
-    for part in body:
+    tree, lines = parsed(source), source.split("\n")
+    for part in tree.body if tree is not None else []:
         if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call) and ast.unparse(part.value.func) == "check":
             lines[part.lineno - 1 : part.end_lineno] = [""] * ((part.end_lineno or part.lineno) - part.lineno + 1)
     return "\n".join(lines)
@@ -570,12 +560,18 @@ def _above(prompt: str, entry: str) -> str:
     elif not before.endswith("\n"):
         # a method: the class around it is the program's
         before = before[: max(before.rfind("\nclass "), before.rfind("\nasync "), -1) + 1]
-    try:
-        ast.parse(before, _FILE_NAME)
-    # prose, or the start of something
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    if parsed(before) is None:
+        # prose, or the start of something
         return before if found and before.strip() else ""
     return before
+
+
+def parsed(source: str) -> ast.Module | None:
+    """The code of a row as a tree; None where it is no Python: whoever runs it says so."""
+    try:
+        return ast.parse(source, _FILE_NAME)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _framework(row: Mapping[str, Any], depth: int) -> TestSet:
