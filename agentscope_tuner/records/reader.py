@@ -205,7 +205,4 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 def encoded(value: object) -> bytes:
     """`value` as JSON in UTF-8. A model can write half a surrogate pair: UTF-8 cannot encode it, a JSON escape can."""
-    try:
-        return _ENCODER.encode(value).encode()
-    except UnicodeEncodeError:
-        return json.dumps(value).encode()
+    return _ENCODER.encode(value).encode(errors="backslashreplace")
