@@ -21,7 +21,7 @@ from agentscope_tuner.lab.watch.gaming_alarm import OPINION, SecondOpinion, chan
 from agentscope_tuner.lab.watch.scalars import Scalars
 from agentscope_tuner.lab.watch.step_stats import Kind, Novelty, RewardJumps, StepStats, monitors, step_stats
 from agentscope_tuner.records.scored_rows import ScoredRow
-from agentscope_tuner.storage import put_in_place
+from agentscope_tuner.storage import write_whole
 
 _TOGETHER = 2
 
@@ -137,12 +137,10 @@ class AlarmsFile:
         self._replace_file()
 
     def _replace_file(self) -> None:
-        aside = self._path.with_name(self._path.name + ".next")
         with told(f"cannot write the alarms to {str(self._path)!r}", OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            aside.write_text("".join(self._lines), encoding="utf-8")
-            # A reader must never see half a file: renaming replaces the old file at once
-            put_in_place(aside, self._path)
+            # A reader must never see half a file
+            write_whole(self._path, "".join(self._lines))
 
     def __exit__(self, *raised: object) -> None:
         if not self._lines and self._path.exists():
