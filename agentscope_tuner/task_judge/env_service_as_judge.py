@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -84,7 +84,7 @@ class EnvServiceJudge(BaseJudge):
         with _env_errors(instance_id):
             answer = evaluate()
             if inspect.isawaitable(answer):
-                answer = loops.run(_wait_for(answer))
+                answer = loops.run(answer)
         return self._reward(answer, workflow_task)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
@@ -203,10 +203,6 @@ def _arguments(
     optional = first is not None and first.name == "instance_id" and instance_id != ""
     args = (instance_id,) if required or optional or wrapper else ()
     return args, {name: value for name, value in told.items() if name in named or wrapper}
-
-
-async def _wait_for(answer: Awaitable[object]) -> object:
-    return await answer
 
 
 @contextmanager

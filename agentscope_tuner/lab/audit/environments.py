@@ -100,16 +100,12 @@ class FunctionReward(_Foreign):
         columns = {key: [value] for key, value in task.metadata.items() if key not in ("prompts", "completions")}
         found = self._function(prompts=[prompt], completions=[completion], **columns)
         if inspect.isawaitable(found):
-            found = loops.run(_awaited(found))
+            found = loops.run(found)
         if not isinstance(found, list | tuple) or len(found) != 1:
             raise JudgeError(f"{self.env} must give a list of one reward, got {found!r:.80}", cause=Cause.BUG)
         if found[0] is None:
             raise JudgeError(f"{self.env} gave None: no reward for this completion")
         return _reward(found[0], self.env)
-
-
-async def _awaited(found: Any) -> Any:
-    return await found
 
 
 class HttpReward(_Foreign):
