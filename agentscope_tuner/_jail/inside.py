@@ -22,7 +22,6 @@ import signal
 import socket
 import struct
 import sys
-import threading
 from typing import Any, NoReturn
 
 #: Descriptors of a program beside 0, 1 and 2: where it leaves its result, and its line to the outside, if it has one.
@@ -58,6 +57,10 @@ _PROMISED = {
 }
 
 _libc = ctypes.PyDLL(None, use_errno=True)
+# found before the fork: what a program's process looks up, and what it writes to, it gets a page of its own for
+_prctl, _capset = _libc.prctl, _libc.capset
+# version 3 of the call: two groups of effective, permitted and inheritable
+_NO_RIGHTS = struct.pack("=Ii", 0x20080522, 0), bytes(24)
 
 
 def start(settings: str) -> None:
@@ -74,10 +77,15 @@ def _serve(settings: dict[str, Any]) -> None:
         # programs may be this process's user, and must not write into its memory
         _libc.prctl(_DUMPABLE, 0, 0, 0, 0)
     lines = socket.socket(fileno=settings["lines"])
+    # whoever started the trainer may ignore it, and a program cannot change it
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.path += settings["search"]
     for name in settings["preload"]:
         importlib.import_module(name)
-    settings["filter"] = bytes.fromhex(settings["filter"])
+    lines_of_filter = bytes.fromhex(settings["filter"])
+    kept = ctypes.create_string_buffer(lines_of_filter)
+    settings["filter"] = struct.pack("@HP", len(lines_of_filter) // 8, ctypes.addressof(kept))
     settings["self"] = os.pidfd_open(os.getpid())
     _bound_rights()
     gc.collect()
@@ -110,7 +118,7 @@ def _receive(channel: socket.socket, lifeline: int) -> bytes | None:
     data, need = bytearray(), _LENGTH.size
     while len(data) < need:
         _until_readable(channel.fileno(), lifeline)
-        if not (piece := channel.recv(1 << 20)):
+        if not (piece := channel.recv(1 << 13)):
             return None
         data += piece
         if need == _LENGTH.size and len(data) >= need:
@@ -264,23 +272,21 @@ def _become_program(
         _place_descriptors(line, given[2:], fail)
         os.setsid()
         # its own entries in /proc are its own again
-        _libc.prctl(_DUMPABLE, 1, 0, 0, 0)
-        # whoever started the trainer may ignore it, and a program cannot change it
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _prctl(_DUMPABLE, 1, 0, 0, 0)
         _give_up_rights(owner, settings["filter"])
         _make_places(home, bare="bare" in settings)
         if len(folder) > asked["limits"]["scratch"] // 2:
             # a program that is too large for its folder has itself to blame
             begin()
-        for name, content in json.loads(folder).items():
-            _write(name, base64.b64decode(content))
+        if folder:
+            for name, content in json.loads(folder).items():
+                _write(name, base64.b64decode(content))
         if "bare" not in settings and 0 < (size := os.fstat(0).st_size) <= asked["limits"]["scratch"] // 4:
             _write(STDIN, os.pread(0, size, 0))
         # what it is given may be larger than what it may write
         _set_limits(asked["limits"])
         if "argv" in asked:
             _replace_by(asked["argv"])
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         module, _, function = asked["entry"].partition(":")
         entry = getattr(importlib.import_module(module), function)
         asked.clear()
@@ -295,11 +301,13 @@ def _become_program(
 def _make_places(home: str, *, bare: bool) -> None:
     os.mkdir(home)
     os.chdir(home)
-    os.environ["HOME"] = home
-    if not bare:
+    if bare:
+        os.environ["HOME"] = home
+    else:
         os.mkdir(SHARED, 0o700)
-        _write(ZERO, b"")
-        os.truncate(ZERO, _ZEROS)
+        zero = os.open(ZERO, os.O_WRONLY | os.O_CREAT, 0o755)
+        os.truncate(zero, _ZEROS)
+        os.close(zero)
 
 
 def _replace_by(argv: list[str]) -> NoReturn:
@@ -314,7 +322,8 @@ def _replace_by(argv: list[str]) -> NoReturn:
 def finish(code: int) -> NoReturn:
     """End the process as the interpreter would, without taking everything apart first."""
     try:
-        threading._shutdown()  # type: ignore[attr-defined]
+        if (threading := sys.modules.get("threading")) is not None:
+            threading._shutdown()
         atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
@@ -368,12 +377,8 @@ def _give_up_rights(owner: int, program: bytes) -> None:
         os.setgroups([])
         os.setresgid(owner, owner, owner)
         os.setresuid(owner, owner, owner)
-    # version 3 of the call: two groups of effective, permitted and inheritable
-    header, nothing = struct.pack("=Ii", 0x20080522, 0), bytes(24)
-    _check(_libc.capset(header, nothing), "capset")
-    lines = ctypes.create_string_buffer(program, len(program))
-    described = ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(lines)))
-    _check(_libc.prctl(_SECCOMP, _MODE_FILTER, ctypes.c_void_p(ctypes.addressof(described)), 0, 0), "seccomp")
+    _check(_capset(*_NO_RIGHTS), "capset")
+    _check(_prctl(_SECCOMP, _MODE_FILTER, program, 0, 0), "seccomp")
 
 
 def _check(result: int, what: str) -> None:

@@ -132,7 +132,7 @@ class JailWork:
             for name in FILES:
                 files += [os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)]
             folder = {name: base64.b64encode(content).decode() for name, content in self.files.items()}
-            for file, content in zip(files, (self.payload, json.dumps(folder).encode(), self.stdin), strict=False):
+            for file, content in zip(files, (self.payload, json.dumps(folder).encode() if folder else b"", self.stdin), strict=False):
                 view = memoryview(content)
                 while view:
                     view = view[os.write(file, view) :]
