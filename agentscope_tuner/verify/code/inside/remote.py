@@ -44,6 +44,7 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     StandInView,
     as_of_data,
     built_in,
+    found_in_class,
     given_of,
     is_raised,
     named,
@@ -122,10 +123,13 @@ class Program:
         cannot_travel: what the tests do that needs the program in their own interpreter.
         withheld: what the program or the tests asked for, and did not get from the other side.
         made: the objects that the tests have made of its classes.
+        known: classes that the tests define above the program, as the program does.
         replays: keeps what it answers, if anything does.
     """
 
     replays: Any = None
+    # how many calls there had been when it was last told what an answer may be compared with
+    _is_told_at = -1
 
     def __init__(self, line: JailLine) -> None:
         self._stand_ins: dict[int, Any] = {}
@@ -140,7 +144,7 @@ class Program:
         self.is_used = False
         self.cannot_travel = ""
         self.withheld: dict[str, None] = {}
-        self.made: list[Any] = []
+        self.made, self.known = list[Any](), dict[str, type]()
         # what it says from then on may be what a test expects
         self.is_told = False
         self._returns = False
@@ -451,6 +455,7 @@ class Program:
         if isinstance(value, type) and issubclass(value, Exception):
             return {"ec": {"id": number, "name": value.__name__, "base": built_in(value)}}
         told: dict[str, object] = {"id": number, "has": [name for name in (*_OF_OBJECTS, "await") if _has(value, name)]}
+        told |= {"kind": own.__name__} if own in self.known.values() else {}
         if isinstance(value, _CALLED):
             told |= {"name": getattr(value, "__name__", ""), "doc": value.__doc__}
             told["binds"] = isinstance(value, types.FunctionType)
@@ -555,9 +560,10 @@ class Program:
             known = type(None) if name == "NoneType" else getattr(builtins, name, None)
             is_kept = isinstance(known, type) and known not in _NOT_RAISED
             return self._of_program(known) if is_kept else ProgramError  # type: ignore[arg-type]
-        if home.partition(".")[0] in sys.stdlib_module_names - _NOT_FROM and not told["bases"]:
+        is_standard = home.partition(".")[0] in sys.stdlib_module_names - _NOT_FROM and not told["bases"]
+        if name in self.known or is_standard:
             # a test that names it has imported it; the program must not choose what is imported here
-            found = getattr(sys.modules.get(home), name, None)
+            found = self.known.get(name) or getattr(sys.modules.get(home), name, None)
             if isinstance(found, type) and issubclass(found, Exception):
                 return found
         if told["id"] not in self._classes:
@@ -575,7 +581,9 @@ class Program:
                 own_words = {"_words": None, "__str__": _words_of, "__getattr__": _of_error}
                 kind: type = StandInErrorClass(name, tuple(bases), space | own_words)
             else:
-                kind = self._own_class(told, name, bases or [StandIn], space | _as_standard(home, name))
+                kind = self._own_class(
+                    told, name, bases or [StandIn], space | _as_known(self.known.get(name) or _standard(home, name))
+                )
             self._classes[told["id"]] = kind
             self._named |= {kind} if is_known else set()
         return self._classes[told["id"]]
@@ -588,6 +596,7 @@ class Program:
         space |= {"__init__": begin} | _as_data(told["data"])
         space |= {"__next__": StandInIterator.__next__} if told["next"] else {}
         space |= {"__await__": StandInIterator.__await__} if told["awaits"] else {}
+        space |= {"__get__": found_in_class} if told["gets"] else {}
         plain = next((_PLAIN[one] for one in told["builtin"] if one in _PLAIN), None)
         if plain is not None:
             space |= of_data(plain, {*map(str, told["over"])}, [*map(str, told["fields"])])
@@ -686,13 +695,36 @@ class Program:
     def make(self, kind: type, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
         """An object of a class of the program's, made by the test."""
         self._freeze()
+        one = self._make_one(kind, number, arguments, named)
+        if isinstance(one, StandIn) and type(one) is kind:
+            self.made.append(one)
+        return one
+
+    def _make_one(self, kind: type, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
         one = self.ask({"do": "call", "h": number, "args": [], "makes": True}, arguments, named)
         if isinstance(one, StandIn) and type(one) is kind:
             object.__setattr__(one, "_made", vars(kind).get("_is_class", False))
             object.__setattr__(one, "_given", given_of((arguments, named)))
             object.__setattr__(one, "_arguments", (arguments, named))
-            self.made.append(one)
         return one
+
+    def made_of(self, answer: Any, data: object) -> list[Any]:
+        """Objects of a class that the test names, made of data, once it is known what an answer of that class holds."""
+        kind, found, before = type(answer), list[Any](), {*self._stand_ins}
+        if not (vars(kind).get("_is_class", False) and given_of(data)):
+            return found
+        self._freeze()
+        # from now on, until it is called again, its answers could be what they are compared with
+        self._is_told_at = self.calls
+        for given in ((data,), *([(*data,)] if isinstance(data, list | tuple) else [])):
+            with contextlib.suppress(Exception):
+                found.append(self._make_one(kind, kind._number, given, {}))
+        is_frozen = answer._frozen is not None and answer._frozen[0] == self.calls
+        for one in found:
+            # an object that was there is not made
+            if isinstance(one, StandIn) and number_of(one) in before:
+                object.__setattr__(one, "_made", False)
+        return [one for one in found if type(one) is kind and one._made and is_frozen]
 
     def made_otherwise(self, one: Any) -> list[Any]:
         """Objects made as a test has made this one, but of other data in one place."""
@@ -712,6 +744,8 @@ class Program:
         """Note what the program's answers hold, before it sees what they may be compared with."""
         answers = [one for one in [*self._stand_ins.values()][-_MOST_FROZEN:] if type(one).__mro__[-2] is StandIn]
         answers = [one for one in answers if not one._made and one._plain is None]
+        if self._is_told_at == self.calls:
+            answers = [one for one in answers if one._frozen is None or one._frozen[0] != self.calls]
         if not answers:
             return
         states = self.ask({"do": "states", "of": [number_of(one) for one in answers]})
@@ -807,22 +841,31 @@ def _read_lent(one: Any, name: str) -> Any:
     of_mock = home == "unittest" and hasattr(type(one), name)
     # of a test that observes the program, what it does, and not what it knows
     is_own = isinstance(getattr(type(one), name, None), types.FunctionType | types.MethodType)
-    of_test = _is_test(one) and (not is_own or hasattr(unittest.TestCase, name))
+    of_test = _is_test(type(one)) and (not is_own or hasattr(unittest.TestCase, name))
+    if isinstance(one, type) and _is_called_by_class(one, name):
+        return getattr(one, name)
     if isinstance(one, _CALLED) or name.startswith("_") or of_mock or of_test or home in _HIDING:
         raise _WithheldError("read", name)
     return getattr(one, name)
 
 
-def _is_test(one: object) -> bool:
-    """Whether it is a test case of unittest's, or of a class that pytest collects."""
-    names = dir(type(one)) if type(one).__name__.startswith("Test") else ()
-    return isinstance(one, unittest.TestCase) or any(name.startswith("test_") for name in names)
+def _is_called_by_class(kind: type, name: str) -> bool:
+    """Whether it is a method that is called by a class of the tests, and no data of it."""
+    found = next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
+    is_method = isinstance(found, classmethod | staticmethod | types.ClassMethodDescriptorType)
+    return is_method and name[0] != "_" and not _is_test(kind) and kind.__module__.partition(".")[0] not in _HIDING
+
+
+def _is_test(kind: type) -> bool:
+    """Whether it is a test case of unittest's, or a class that pytest collects."""
+    names = dir(kind) if kind.__name__.startswith("Test") else ()
+    return issubclass(kind, unittest.TestCase) or any(name.startswith("test_") for name in names)
 
 
 def _set_lent(one: Any, name: str, value: object) -> None:
     is_standard = type(one).__module__.partition(".")[0] in sys.stdlib_module_names - {"types"}
     # a method that the test calls is its own
-    is_own = is_standard or _is_test(one) or callable(getattr(type(one), name, None))
+    is_own = is_standard or _is_test(type(one)) or callable(getattr(type(one), name, None))
     if isinstance(one, _CALLED) or name.startswith("_") or is_own:
         raise _WithheldError("set", name)
     setattr(one, name, value)
@@ -870,11 +913,14 @@ def _as_data(told: list[list[Any]]) -> dict[str, Any]:
     return {"__dataclass_fields__": known.__dataclass_fields__, "_passed_over": passed_over}
 
 
-def _as_standard(home: str, name: str) -> dict[str, Any]:
-    """What lets an object of the standard library's be known as one, where the tests know its class."""
-    found = getattr(sys.modules.get(home), name, None) if home in sys.stdlib_module_names else None
-    is_class = isinstance(found, type) and home != "builtins"
-    return {"__class__": property(lambda self: found)} if is_class else {}
+def _standard(home: str, name: str) -> Any:
+    """The class of the standard library of that name."""
+    return getattr(sys.modules.get(home), name, None) if home in sys.stdlib_module_names - {"builtins"} else None
+
+
+def _as_known(found: Any) -> dict[str, Any]:
+    """What lets an object be known as one of a class that the tests know."""
+    return {"__class__": property(lambda self: found)} if isinstance(found, type) else {}
 
 
 def _of_error(self: Any, name: str) -> Any:

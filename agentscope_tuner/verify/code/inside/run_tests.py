@@ -15,13 +15,13 @@ import importlib.machinery
 import importlib.util
 import inspect
 import json
+import linecache
 import re
 import symtable
 import sys
 import traceback
 import types
 import unittest
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -36,6 +36,9 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     SKIPPED,
     CannotTravelError,
     NotComparableError,
+    constants_of,
+    is_data,
+    set_once,
 )
 
 _MOST_WORDS = 300
@@ -142,7 +145,7 @@ def _refuse_broken(asked: dict[str, Any], tree: ast.Module) -> None:
 
 def _refuse_uneven(nodes: Sequence[ast.AST]) -> None:
     """Raise where `parametrize` names another number of values than it has, which pytest does not collect."""
-    once = _set_once(nodes)
+    once = set_once(nodes)
     for node in nodes:
         if not (isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.parametrize"):
             continue
@@ -178,20 +181,6 @@ def _refuse_unnamed(asked: dict[str, Any], tree: ast.Module, outcomes: list[tupl
             raise BrokenTestsError(f"they define no {min(unknown)!r}")
 
 
-def _set_once(nodes: Sequence[ast.AST]) -> dict[str, ast.expr]:
-    """The values of the variables that one assignment sets, and nothing else."""
-    stored = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    stored += Counter(node.arg for node in nodes if isinstance(node, ast.arg))
-    told = [node for node in nodes if isinstance(node, ast.Assign) and len(node.targets) == 1]
-    found = {node.targets[0].id: node.value for node in told if isinstance(node.targets[0], ast.Name)}
-    return {name: value for name, value in found.items() if stored[name] == 1}
-
-
-# No call: a name of Python's own may be the program's
-_DATA = (
-    *(ast.Constant, ast.Name, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Subscript, ast.Slice, ast.Compare),
-    *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
-)
 _AT_LINE = re.compile(r"line ([0-9]+): ")
 
 
@@ -200,39 +189,18 @@ def _refuse_failing(tree: ast.Module, outcomes: list[tuple[str, str | None]]) ->
     lines = {int(found[1]) for _, why in outcomes if why and (found := _AT_LINE.match(why))}
     holders: list[ast.Module | ast.ClassDef] = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
     functions = [one for holder in holders for one in holder.body if isinstance(one, ast.FunctionDef)]
-    constants = _constants(tree)
+    constants = constants_of(tree)
     for body in [tree.body, *(one.body for one in functions if one.name.lower().startswith(("test", "check")))]:
         for statement in body:
             value: ast.expr | None = getattr(statement, "test" if isinstance(statement, ast.Assert) else "value", None)
             if isinstance(statement, ast.Assign | ast.Expr | ast.Assert) and value is not None:
                 is_named = any(statement.lineno <= line <= (statement.end_lineno or 0) for line in lines)
-                if is_named and _is_data(value, constants) and (raised := _alone(statement, value, constants)):
+                if is_named and is_data(value, constants) and (raised := _alone(statement, value, constants)):
                     raise BrokenTestsError(f"line {statement.lineno} of them fails for each program: {_words(raised)}")
             is_left = any(isinstance(node, ast.Return) for node in ast.walk(statement))
             if is_left and not isinstance(statement, ast.FunctionDef | ast.ClassDef):
                 # what stands behind is for some programs alone
                 break
-
-
-def _constants(tree: ast.Module) -> dict[str, ast.expr]:
-    """The variables that one assignment sets to plain data, of which tests only look up items that never change."""
-    nodes = [*ast.walk(tree)]
-    looked_up = {id(node.value) for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)}
-    read = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-    others = {node.id for node in read if id(node) not in looked_up}
-    found = {name: value for name, value in _set_once(nodes).items() if name not in others and _is_data(value, {})}
-    changing = (ast.List, ast.Dict, ast.Set)
-    return {
-        name: value
-        for name, value in found.items()
-        if not any(isinstance(node, changing) for node in ast.walk(value) if node is not value)
-    }
-
-
-def _is_data(value: ast.expr, constants: dict[str, ast.expr]) -> bool:
-    """Whether an expression is made of constants."""
-    nodes = [*ast.walk(value)]
-    return all(isinstance(node, _DATA) and (not isinstance(node, ast.Name) or node.id in constants) for node in nodes)
 
 
 def _alone(statement: ast.stmt, value: ast.expr, constants: dict[str, ast.expr]) -> BaseException | None:
@@ -259,7 +227,7 @@ class _OwnProgram(Program):
         # whatever goes wrong beside it may be its doing
         self.has_answered = self.is_used = True
         self.answers, self.cannot_travel, self.replays = 0, "", None
-        self.withheld = {}
+        self.withheld, self.known = {}, {}
 
     def wait_until_loaded(self) -> None:
         self._module = run_program.prepare(self._source, self._names[0])
@@ -305,6 +273,9 @@ def _words(exc: BaseException) -> str:
 
 
 def _compiled(source: str, name: str = "<tests>") -> types.CodeType:
+    # each its own, by which a line is found again
+    name = f"{name} {len(linecache.cache)}"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     try:
         return compile(watched(empty_arrays.guarded(ast.parse(source))), name, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as exc:
@@ -546,6 +517,8 @@ def _check(asked: dict[str, Any], program: Program) -> list[tuple[str, str | Non
     for part in (asked["setup"], asked["source"]):
         if (why := _outcome(_compiled(part), names)) is not None:
             raise BrokenTestsError(f"the tests cannot be defined: {why}")
+        # which the program may define again
+        program.known |= {name: one for name, one in names.items() if getattr(one, "__module__", "") == "tests"}
     if not callable(names.get("check")):
         raise BrokenTestsError("the tests define no `check`")
     given = _given(f"{asked['setup']}\n{asked['source']}", program)
@@ -695,7 +668,7 @@ class _Needs(NamedTuple):
 
 def _needs(tree: ast.Module, modules: Sequence[str], setup: str | None) -> _Needs:
     """What tests need; without their set-up, no files are shared."""
-    nodes = [node for part in tree.body if not _is_script(part) for node in ast.walk(part)]
+    nodes = _used([node for part in tree.body if not _is_script(part) for node in ast.walk(part)])
     names = {node.arg for node in nodes if isinstance(node, ast.arg)} | _imported(nodes)
     names |= {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
@@ -710,6 +683,20 @@ def _needs(tree: ast.Module, modules: Sequence[str], setup: str | None) -> _Need
     found |= {what for node in nodes if isinstance(node, ast.Call) and (what := _patched(node, nodes, modules))}
     files = is_read and bool(wants or near or names & _NEAR_FILES)
     return _Needs(f"they use {min(found)!r}" if found else None, files, bool(names & _LOGS or paths & _LOGS))
+
+
+def _used(nodes: list[ast.AST]) -> list[ast.AST]:
+    """The nodes without imports of standard modules that nothing names."""
+    named = {node.id for node in nodes if isinstance(node, ast.Name)}
+
+    def is_idle(node: ast.AST) -> bool:
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            return False
+        given = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        homes = {one.partition(".")[0] for one in _modules_of(node)}
+        return given.isdisjoint(named | {"*"}) and homes <= sys.stdlib_module_names
+
+    return nodes if named & (_RUNNING - {"vars"}) else [node for node in nodes if not is_idle(node)]
 
 
 def _is_script(part: ast.stmt) -> bool:

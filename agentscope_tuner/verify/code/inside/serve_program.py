@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import collections
 import collections.abc
+import contextlib
 import copy
 import functools
 import importlib
@@ -62,6 +63,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "views": lambda one: _views(one),
     "state": lambda one: _state(one),
     "items": lambda one: _items(one),
+    "inside": lambda one: _inside(one),
     "signature": code_values.signature_told,
     "annotations": lambda one: {name: code_values.hint_told(part) for name, part in one.__annotations__.items()},
     "dir": dir,
@@ -93,9 +95,7 @@ def _error(name: str = "", arguments: list[object] | None = None) -> tuple[Any, 
 
 def _views(one: Any) -> list[object]:
     """The plain data that an object says it is, before it is told what it is compared with."""
-    kind = type(one)
-    slots = [name for base in kind.__mro__ for name in vars(base).get("__slots__", ()) if hasattr(one, name)]
-    views = [*getattr(one, "__dict__", {}).values(), *(getattr(one, name) for name in slots)]
+    kind, views = type(one), [*_held(one).values()]
     for name, how in (("__str__", str), ("__int__", int), ("__float__", float)):
         if getattr(kind, name, None) not in (None, getattr(object, name, None)):
             views.append(how(one))
@@ -116,12 +116,15 @@ def _state(one: Any, depth: int = _DEEPEST) -> object:
     if isinstance(one, list | tuple | set | frozenset | dict):
         parts = [*one.items()] if isinstance(one, dict) else [*one]
         return [_state(part, depth - 1) for part in parts]
-    names = {name for kind in type(one).__mro__ for name in _slots(kind) if hasattr(one, name)}
-    held = {name: getattr(one, name) for name in names} | getattr(one, "__dict__", {})
     # Python's own names, such as `__orig_class__`, are no part of it
-    own = {str(name): part for name, part in held.items() if not str(name).startswith("__")}
+    own = {str(name): part for name, part in _held(one).items() if not str(name).startswith("__")}
     told = {name: _state(part, depth - 1) for name, part in own.items()}
     return told if depth == _DEEPEST else {"": told}
+
+
+def _held(one: Any) -> dict[Any, Any]:
+    names = {name for kind in type(one).__mro__ for name in _slots(kind) if hasattr(one, name)}
+    return {name: getattr(one, name) for name in names} | getattr(one, "__dict__", {})
 
 
 def _slots(kind: type) -> list[str]:
@@ -148,6 +151,30 @@ def _items(one: Any) -> list[object] | tuple[object, ...] | None:
         return [*one] if hasattr(kind, "__getitem__") else None
     except Exception:  # noqa: BLE001 - keys that it does not say
         return None
+
+
+def _inside(one: Any) -> list[object] | None:
+    """What of that which it holds an object says is in it; None if it can be gone through."""
+    kind = type(one)
+    if not hasattr(kind, "__contains__") or hasattr(kind, "__iter__") or hasattr(kind, "__getitem__"):
+        return None
+    # as keys, so that each is there once
+    held, parts = dict[Any, bool](), [one]
+    for _ in range(_MOST_VIEWED):
+        if not parts:
+            break
+        part = parts.pop()
+        # what has no hash is none, nor what the class does not compare
+        with contextlib.suppress(Exception):
+            if part in held:
+                continue
+            held[part] = False
+            held[part] = part in one
+        if isinstance(part, list | tuple | set | frozenset | dict | collections.deque):
+            parts += [*part, *part.values()] if isinstance(part, dict) else part
+        elif not isinstance(part, (*_CALLABLES, type, types.ModuleType)):
+            parts += _held(part).values()
+    return [part for part, is_in in held.items() if is_in]
 
 
 def _fields(kind: type) -> list[list[object]]:
@@ -453,6 +480,7 @@ class _Server:
             "known": [base.__name__ for base in kind.__mro__ if base.__module__ in ("collections.abc", "enum")],
             "next": issubclass(kind, collections.abc.Iterator),
             "awaits": hasattr(kind, "__await__"),
+            "gets": hasattr(kind, "__get__"),
             "name": kind.__name__,
             "bases": bases,
             "builtin": builtin,
@@ -496,7 +524,7 @@ class _Server:
             return kind
         told = value["g"]
         if told["id"] not in self._lent:
-            one = _lent_class(*told["has"])(self, told["id"])
+            one = _lent_class(getattr(self._module, told.get("kind", ""), None), *told["has"])(self, told["id"])
             for name, own in (("name", "__name__"), ("doc", "__doc__"), ("binds", "_binds")):
                 if name in told:
                     object.__setattr__(one, own, told[name])
@@ -646,9 +674,10 @@ def _as_coroutine(one: _Lent, kind: str) -> Any:
 
 
 @functools.cache
-def _lent_class(*has: str) -> type[_Lent]:
-    """The class of lent objects that have these operators."""
-    return type("_Lent", (_Lent,), {f"__{name}__": _asking(name) for name in has})
+def _lent_class(kind: object, *has: str) -> type[_Lent]:
+    """The class of lent objects that have these operators, and are known as of a class that the program has, too."""
+    own = {"__class__": property(lambda self: kind)} if isinstance(kind, type) else {}
+    return type("_Lent", (_Lent,), {f"__{name}__": _asking(name) for name in has} | own)
 
 
 def _asking(name: str) -> Callable[..., Any]:

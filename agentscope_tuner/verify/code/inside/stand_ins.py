@@ -7,17 +7,20 @@ Such operators are for objects that the test has made itself, by calling a class
 
 from __future__ import annotations
 
+import ast
 import builtins
 import datetime
 import dis
+import itertools
+import linecache
 import math
 import operator
 import random
 import sys
 import types
 import unittest
-from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from decimal import Decimal
@@ -84,41 +87,122 @@ def _plain_or_text(value: object) -> object:
 
 
 def is_thrown(exc: BaseException | None) -> bool:
-    """Whether a test has raised it to see it handled: by `raise`, or by arithmetic of constants, in its own code.
+    """Whether a test has raised it to see it handled: by `raise`, or by an expression of its own that names nothing of
+    the program and so raises it in every case.
 
     Whatever else a test ends with may be what it says of the program, also a `raise` behind an `if`.
     """
-    if not isinstance(exc, Exception) or isinstance(exc, AssertionError | unittest.SkipTest) or not is_raised(exc):
+    if not isinstance(exc, Exception) or isinstance(exc, AssertionError | unittest.SkipTest):
         return False
-    steps, at = _raising(exc)
-    begun = max((i for i, step in enumerate(steps[:at]) if step.opname.startswith("BEFORE_")), default=0)
-    return not any("_IF_" in step.opname or step.opname == "FOR_ITER" for step in steps[begun:at])
+    places = _places(exc)
+    for depth, (_, steps, at) in enumerate(places):
+        # behind the `with`, or in a function that is called there
+        begun = max((i for i in range(at) if depth == 0 and steps[i].opname.startswith("BEFORE_")), default=0)
+        if any(_forks(step, then) for step, then in itertools.pairwise(steps[begun : at + 1])):
+            return False
+    return is_raised(exc) or (bool(places) and _is_alone(places[-1][0]))
+
+
+def _forks(step: dis.Instruction, then: dis.Instruction) -> bool:
+    """Whether what follows is for some cases; an `assert` that fails ends the test."""
+    return ("_IF_" in step.opname and "ASSERTION" not in then.opname) or step.opname in ("FOR_ITER", "PUSH_EXC_INFO")
 
 
 def is_raised(exc: BaseException) -> bool:
-    """Whether a `raise` of the tests raised it, or arithmetic of constants such as `1 / 0`; and no `assert`."""
-    steps, at = _raising(exc)
-    if not steps:
-        return False
-    if steps[at].opname == "RAISE_VARARGS":
-        line = _line_of(steps[at])
-        return not any(
+    """Whether a `raise` of the tests raised it; and no `assert`."""
+    _, steps, at = next(reversed(_places(exc)), (None, [], 0))
+    line = _line_of(steps[at]) if steps else None
+    return (
+        bool(steps)
+        and steps[at].opname == "RAISE_VARARGS"
+        and not any(
             "ASSERTION" in step.opname or step.argval is AssertionError
             for step in steps
             if _line_of(step) == line and step.opname != "LOAD_GLOBAL"
         )
-    return steps[at].opname == "BINARY_OP" and all(step.opname == "LOAD_CONST" for step in steps[at - 2 : at])
+    )
 
 
-def _raising(exc: BaseException) -> tuple[list[dis.Instruction], int]:
-    """The steps of the tests' function that raised it, and which of them did; none if no code of theirs did."""
-    trace = exc.__traceback__
-    while trace is not None and trace.tb_next is not None:
+def _places(exc: BaseException) -> list[tuple[types.TracebackType, list[dis.Instruction], int]]:
+    """Where it passed code of the tests: the steps of the function, and which of them raised it; the last is inmost."""
+    found, trace = [], exc.__traceback__
+    while trace is not None:
+        if is_of_tests(trace.tb_frame.f_code):
+            steps = [step for step in dis.get_instructions(trace.tb_frame.f_code) if step.opname != "CACHE"]
+            # within a call it is past the step itself
+            found.append((trace, steps, sum(step.offset <= trace.tb_lasti for step in steps) - 1))
         trace = trace.tb_next
-    if trace is None or not is_of_tests(trace.tb_frame.f_code):
-        return [], 0
-    steps = [step for step in dis.get_instructions(trace.tb_frame.f_code) if step.opname not in ("CACHE", "PRECALL")]
-    return steps, next((at for at, step in enumerate(steps) if step.offset == trace.tb_lasti), 0)
+    return found
+
+
+# What of Python's own gives the same for the same, and asks nobody
+_PURE = {"abs", "chr", "divmod", "iter", "len", "max", "min", "next", "ord", "pow", "round", "sorted", "sum"}
+_PURE_MODULES = {"collections", "datetime", "decimal", "fractions", "json", "math", "operator", "re"}
+
+
+def _is_alone(trace: types.TracebackType) -> bool:
+    """Whether the expression that raised is made of constants and of what Python itself defines."""
+    frame = trace.tb_frame
+    first, last, begin, end = [*frame.f_code.co_positions()][trace.tb_lasti // 2]
+    tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
+    nodes = [*ast.walk(tree)]
+    known = {*constants_of(tree), *(name for name, one in set_once(nodes).items() if isinstance(one, ast.Constant))}
+    found = [node for node in nodes if isinstance(node, ast.expr) and (node.lineno, node.col_offset) == (first, begin)]
+    found = [node for node in found if (node.end_lineno, node.end_col_offset) == (last, end)]
+
+    def is_known(node: ast.AST) -> bool:
+        if isinstance(node, ast.Name) and node.id not in known:
+            return _is_of_python(node.id, {**vars(builtins), **frame.f_globals, **frame.f_locals}.get(node.id))
+        return isinstance(node, (*_OF_DATA, ast.Call, ast.keyword)) or getattr(node, "attr", "_")[0] != "_"
+
+    return bool(found) and all(map(is_known, ast.walk(found[0])))
+
+
+def _is_of_python(name: str, one: Any) -> bool:
+    if isinstance(one, types.ModuleType):
+        return one.__name__ in _PURE_MODULES
+    is_own = type(one) in (type, types.FunctionType, types.BuiltinFunctionType)
+    home = one.__module__.partition(".")[0] if is_own else ""
+    return home in _PURE_MODULES or (home == "builtins" and (isinstance(one, type) or name in _PURE))
+
+
+# No call: a name of Python's own may be the program's
+_OF_DATA = (
+    *(ast.Constant, ast.Name, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Subscript, ast.Slice, ast.Compare),
+    *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
+)
+
+
+def set_once(nodes: Sequence[ast.AST]) -> dict[str, ast.expr]:
+    """The values of the variables that one assignment sets, and nothing else."""
+    stored = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    stored += Counter(node.arg for node in nodes if isinstance(node, ast.arg))
+    told = [node for node in nodes if isinstance(node, ast.Assign) and len(node.targets) == 1]
+    found = {node.targets[0].id: node.value for node in told if isinstance(node.targets[0], ast.Name)}
+    return {name: value for name, value in found.items() if stored[name] == 1}
+
+
+def constants_of(tree: ast.Module) -> dict[str, ast.expr]:
+    """The variables that one assignment sets to plain data, of which tests only look up items that never change."""
+    nodes = [*ast.walk(tree)]
+    looked_up = {id(node.value) for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)}
+    read = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    others = {node.id for node in read if id(node) not in looked_up}
+    found = {name: value for name, value in set_once(nodes).items() if name not in others and is_data(value, {})}
+    changing = (ast.List, ast.Dict, ast.Set)
+    return {
+        name: value
+        for name, value in found.items()
+        if not any(isinstance(node, changing) for node in ast.walk(value) if node is not value)
+    }
+
+
+def is_data(value: ast.expr, constants: dict[str, ast.expr]) -> bool:
+    """Whether an expression is made of constants."""
+    nodes = [*ast.walk(value)]
+    return all(
+        isinstance(node, _OF_DATA) and (not isinstance(node, ast.Name) or node.id in constants) for node in nodes
+    )
 
 
 def _line_of(step: dis.Instruction) -> int | None:
@@ -215,7 +299,8 @@ class StandInClass(type):
             return super().__new__(cls, name, bases, space)
         program = bases[0]._program  # type: ignore[attr-defined]
         told = {key: value for key, value in space.items() if key not in _OF_CLASS}
-        if any(hasattr(type(value), "__get__") and not isinstance(value, _IN_CLASS) for value in told.values()):
+        others = [value for value in told.values() if not isinstance(value, (*_IN_CLASS, StandIn))]
+        if any(hasattr(type(value), "__get__") for value in others):
             program.cannot_travel = f"its class {name} is built on a class of the program"
             raise CannotTravelError(program.cannot_travel)
         builtins.super = _super  # type: ignore[assignment, misc]
@@ -305,6 +390,9 @@ class StandIn:
     _plain: Any = None
     # its items, and how many questions had been asked then
     _seen: tuple[int, list[Any] | tuple[Any, ...] | None] = (-1, None)
+    # if it is no iterable: how many calls there had been, and what it holds and says is in it; and its length
+    _inside: tuple[int, Any] = (-1, None)
+    _length = (-1, 0)
     # what of it was looked at without its items: its length, or an iteration
     _looked = ""
     # whose method it is, and by which name, where plain data has such a method
@@ -379,7 +467,12 @@ class StandIn:
             return bool(self._operate("contains", item))
         if hasattr(self._plain, "__contains__"):
             return bool(self._plain.__contains__(self, item))
-        return any(item is one or item == one for one in self)
+        if self._inside[0] != self._program.calls:
+            # before it is told what is looked for; and the same for all looks at it
+            object.__setattr__(self, "_inside", (self._program.calls, self._operate("inside")))
+        if self._inside[1] is not None:
+            self._look(self._looked)
+        return any(item is one or item == one for one in (self if self._inside[1] is None else self._inside[1]))
 
     def _looked_over(self, name: str, found: Any, length: int | None) -> Any:
         """What it says are all its keys, values, items or parts: as many as the data, or else its length, tell."""
@@ -413,12 +506,16 @@ class StandIn:
         if (items := self._items()) is not None:
             return len(items)
         length = int(self._operate("len"))
+        object.__setattr__(self, "_length", (self._program.calls, length))
         self._look("its length")
         return length
 
     def _look(self, what: str) -> None:
         """Raise where its length and what an iteration gives would have nothing to do with each other."""
-        if not self._made and self._plain is None and self._looked not in ("", what):
+        is_other = self._looked not in ("", what)
+        if self._inside[1] is not None and self._inside[0] == self._length[0]:
+            is_other |= len(self._inside[1]) > self._length[1]
+        if not self._made and self._plain is None and is_other:
             raise NotComparableError(f"the program's {type(self).__name__} has a length that is not that of its items")
         object.__setattr__(self, "_looked", what)
 
@@ -474,9 +571,15 @@ class StandIn:
             states = () if is_own_to_say else self._states(other)
             is_same = self._operate("eq", other) is True and not self._equals_anything()
             return is_same and (is_own_to_say or self._holds_the_same(*states))
-        if not self._made and not isinstance(other, StandIn):
-            self._program.withhold(f"an object of {type(self).__name__!r}, which the test has not made, equals no data")
-        return self._made and self._knows(other)
+        if type(other) is own and own in self._program.known.values():
+            # by what the tests' class compares
+            return NotImplemented
+        if self._made or isinstance(other, StandIn):
+            return self._made and self._knows(other)
+        if any(one._knows(other) and self == one for one in self._program.made_of(self, other)):
+            return True
+        self._program.withhold(f"an object of {type(self).__name__!r}, which the test has not made, equals no data")
+        return False
 
     def __ne__(self, other: object) -> Any:
         if self is other:
@@ -756,6 +859,14 @@ class Difference:
     __sub__ = _minus
     __bool__ = __lt__ = __le__ = __gt__ = __ge__ = __abs__ = __round__ = __int__ = __float__ = __index__ = _refuse
     __mul__ = __pow__ = __truediv__ = __floordiv__ = __mod__ = __len__ = __iter__ = __contains__ = _refuse
+
+
+def found_in_class(self: Any, one: Any, kind: type | None = None) -> Any:
+    """What the program's descriptor gives, in a class of the tests that is built on the program's."""
+    if not isinstance(one, StandIn):
+        return self
+    held = (name for base in type(one).__mro__ for name, part in vars(base).items() if part is self)
+    return StandIn.__getattr__(one, next(held))
 
 
 class StandInIterator(StandIn):
