@@ -205,11 +205,9 @@ class Replays:
 
     def _received(self) -> dict[str, Any]:
         to, call, is_of_empty, origin = self._asking
-        # the time decides when it is asked for a turn
-        if self._script is not None and to[0] == "turn":
-            return {"ok": None}
         if self._script is not None:
-            one = next(self._script, None)
+            # the time decides when it is asked for a turn
+            one = _Replied(to, {"ok": None}, None, False) if to[0] == "turn" else next(self._script, None)
             if one is None or one.to != to:
                 raise _DivergedError
             self._shared.incoming(one.reply)
