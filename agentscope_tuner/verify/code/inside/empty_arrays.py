@@ -1,8 +1,8 @@
 """What Python makes of no number, and numpy of nothing, where tests compare them.
 
 For numpy an empty array is near whatever it is compared with, because there is no item that is not. So a program that
-answers with `[]` would pass `allclose(answer, 4.0)`. Here such a comparison of nothing with something ends the test,
-also where the test has made the array of an empty list.
+answers with `[]` would pass `allclose(answer, 4.0)`, or `(answer == array).all()`. Here such a comparison of nothing
+with something ends the test, also where the test has made the array of an empty list.
 
 For Python nothing is greater than NaN, also no bound. So a program that answers with it, or with infinity by which a
 test divides, would pass `not abs(answer - 4.0) > 1e-6`. Here to ask which of it and another number is greater ends the
@@ -139,6 +139,7 @@ class Sizes:
         self.seen: set[float] | None = None
         for name in _ORDERING:
             setattr(self, name, self._quick(name))
+        self.Eq, self.NotEq = (functools.partial(self._equal, how) for how in (operator.eq, operator.ne))
 
     def _quick(self, name: str) -> Callable[..., Any]:
         """The comparison of that name, which is quick where there is nothing to look for, as in the loops of a test."""
@@ -156,6 +157,14 @@ class Sizes:
             return compare(first, second)
 
         return quick
+
+    def _equal(self, how: _Order, first: Any, second: Any) -> Any:
+        """`==` or `!=`, which numpy asks of an array where the other side is a list or a tuple of nothing."""
+        kinds = {type(first), type(second)}
+        is_beside = not kinds.isdisjoint((list, tuple)) and any(hasattr(kind, "__array_ufunc__") for kind in kinds)
+        if is_beside and self._is_asked() and is_nothing(first) != is_nothing(second):
+            _refuse()
+        return how(first, second)
 
     def received(self, number: float) -> float:
         """A number of the program that is not finite."""
@@ -271,7 +280,9 @@ def _looking(node: Any) -> Any:
     """The node, or what does the same with a look at sizes."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("float", "max", "min"):
         node.func = _asked("call", node.func)
-    if not isinstance(node, ast.Compare) or not any(type(how).__name__ in _ORDERING for how in node.ops):
+    names = [type(how).__name__ for how in getattr(node, "ops", ())]
+    # what is equal to an array is of interest where there are arrays
+    if not {*names} & _ORDERING.keys() and not ("numpy" in sys.modules and names in (["Eq"], ["NotEq"])):
         return node
     if len(node.ops) > 1:
         node.left = _asked("look", node.left)

@@ -2,17 +2,20 @@
 
 A test sees one answer at a time. So a program could give two answers to one call, each of which meets one of two
 bounds; or an answer with so few items that `zip` ends before any of them is compared with another. The test alone
-cannot tell, but it can be run again without the program, as a function of its answers (`Replays`):
+cannot tell, but it can be run again without the program, as a function of its messages (`Replays`). There every answer
+is JSON, in which what can be gone over has its items, whatever it is: a list, a range, bytes, the data of a class that
+is built on a list, a list that the test has lent. And what the program prints, or calls, is said again.
 
 - where the same call got several answers, with one answer to all of these: if none of the program's passes, and one
   that it did not give does, its answers contradict each other. A test that wants several, as of a counter, passes with
   none; and one of random answers passes with any order of them.
-- where an answer is empty, and a loop over it that asserts something has never begun, with an answer that has items: if
-  one passes, the test has not looked at what it was written for.
+- where an answer is empty, and a loop over it that asserts something has mostly not begun, with an answer that has
+  items: if one passes, the test has not looked at what it was written for.
 - where `zip` or `map` has left items out, with an answer that has one more item: if the side that ended grows by it,
   and the longer does not, then the longer is what the answer was to be compared with.
 
-A test that does not even pass with the very answers that it got is not looked at: it depends on more than these.
+A test that does not even pass with the very answers that it got is not looked at: it depends on more than these. One
+that got too much for a second look fails where it has looked at nothing of an answer.
 """
 
 from __future__ import annotations
@@ -20,45 +23,53 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import copy
 import itertools
+import json
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import FrameType, GeneratorType
+from types import FrameType
 from typing import Any, NamedTuple
 
-from agentscope_tuner.verify.code.inside.stand_ins import StandInFunction, is_of_tests
+from agentscope_tuner.verify.code.inside.code_values import pack
+from agentscope_tuner.verify.code.inside.stand_ins import is_of_tests
 
 CONTRADICTING = "the program's answers to one call contradict each other"
 TOO_FEW = "the program's answer has fewer items than it is compared with"
 EMPTY = "the program's answer is empty, and the test looks at each item of it"
-# What only says what a name stands for
-_NAMING = {"module", "method", "names", "attr"}
-_UNCHANGED = {*_NAMING, "call", "op", "seed"}
-# items of answers that are kept, answers and items that are tried, and seconds of CPU for all of it
-_MOST_KEPT, _MOST_TRIED, _SECONDS = 500_000, 600, 1.0
+# What only says what a name stands for; None is an answer to the program
+_NAMING = {"module", "method", "names", "attr", "states", None}
+# characters of messages that are kept of a test, and of all
+_MOST_KEPT, _MOST_OF_ALL = 1_000_000, 16_000_000
+# answers and items that are tried, parts of an answer that are looked at, and seconds of CPU for all of it
+_MOST_TRIED, _MOST_PARTS, _MOST_INLINE, _SECONDS = 600, 20, 100_000, 1.0
 _SIZED = (list, tuple, str)
 _DEPTH = 20
-_SCALARS = {int, float, str, bytes, bool, complex, type(None)}
 
 
 class _DivergedError(BaseException):
     """A test that runs again asks for what it has not asked before, or takes too long."""
 
 
-class _Answer(NamedTuple):
-    """One answer of the program: to what; by which call, if it is one of a function; and what it said, or raised.
+class _Replied(NamedTuple):
+    """A message of the program's.
 
     Attributes:
-        is_of_empty: whether it was asked about something empty, such as an empty list or 0: then it may be so itself.
+        to: the question, or the answer of the tests, that it came upon.
+        call: what was called, and with what, by how the tests have come to it.
+        is_of_empty: whether it was asked about nothing but what is empty, such as an empty list: it may be so itself.
     """
 
     to: tuple[object, ...]
-    call: object
-    value: Any
-    error: BaseException | None
-    is_of_empty: bool = False
+    reply: dict[str, Any]
+    call: tuple[int, int] | None
+    is_of_empty: bool
+
+    def telling(self, **told: Any) -> _Replied:
+        return self._replace(reply=self.reply | told)
 
 
 class _Pairs:
@@ -95,51 +106,61 @@ class _Pairs:
 
 
 class _Run(NamedTuple):
-    """A test that has passed: how to run it again, what the program said, whether it has paired things unevenly, and
-    which of its loops have not begun.
+    """A test that has passed.
+
+    Attributes:
+        rerun: runs it again; raises where it fails.
+        said: None if it was too much.
+        before: the state of this side as it began.
+        is_uneven: whether it has paired things unevenly.
+        loops: the loops that it has come to, and whether they have begun.
     """
 
     name: str
     rerun: Callable[[], object]
-    answers: list[_Answer]
+    said: list[_Replied] | None
+    before: list[dict[str, Any]]
     is_uneven: bool
-    idle: set[int]
+    loops: dict[int, bool]
 
 
 class Replays:
-    """Keeps what the program answers in tests, and runs those that pass again.
+    """Keeps what the program says in tests, and runs those that pass again.
 
     Args:
-        program: whose `ask` is listened to.
+        program: whose messages are listened to.
         source: the tests and their set-up.
         bounds: is told the numbers that a test compares sizes with from now on; gives them.
     """
 
     def __init__(self, program: Any, source: str, bounds: Callable[[], set[float]]) -> None:
-        self._program, self._ask, self._source, self._bounds = program, program.ask, source, bounds
+        self._program, self._source, self._bounds = program, source, bounds
+        self._shared, self._ask = program._shared, program.ask
+        self._send, self._receive = program._talk.send, program._talk.receive_any
         self._runs: list[_Run] = []
-        self._answers: list[_Answer] | None = None
-        self._script: Iterator[_Answer] | None = None
+        self._said: list[_Replied] | None = None
+        self._before: list[dict[str, Any]] = []
+        self._script: Iterator[_Replied] | None = None
         self._pairs: list[_Pairs] | None = None
-        # the loops that a test has come to, and of these those that have begun; and that have in any test
-        self._met, self._begun, self._ever = set[int](), set[int](), set[int]()
-        self._end = 0.0
+        # the loops that a test has come to, and whether they have begun; and how many tests more there are where not
+        self._loops, self._idle = dict[int, bool](), Counter[int]()
+        self._end, self._kept, self._all = 0.0, 0, 0
         # what the program is given as a test runs again
         self._given: list[object] = []
-        self._functions: set[int] = set()
-        self._kept = self._depth = 0
-        program.ask = self._asked
+        # what was asked last; and by number, how the tests have come to an object, and whether by what is empty
+        self._asking: tuple[Any, ...] = ((None,), None, False, 0)
+        self._known, self._has_threads = dict[Any, tuple[int, bool]](), False
+        program.ask, program._talk.send, program._talk.receive_any = self._asked, self._sent, self._received
         for kind, least in ((zip, 2), (map, 3)):
             setattr(builtins, kind.__name__, self._pairing(kind, least))
         setattr(builtins, _EACH, self._each)
 
-    def _each(self, loop: int, items: Iterable[Any]) -> Iterable[Any]:
+    def _each(self, loop: int, items: Iterable[Any]) -> Iterator[Any]:
         """What a loop of the tests goes over, with a note whether there is anything."""
-        self._met.add(loop)
-        for first in (left := iter(items)):
-            self._begun.add(loop)
-            return itertools.chain((first,), left)
-        return ()
+        self._loops.setdefault(loop, False)
+        for one in items:
+            self._loops[loop] = True
+            yield one
 
     def _pairing(self, plain: Any, least: int) -> type:
         """`zip` or `map`, of which it is noted what the tests' own calls leave out."""
@@ -158,60 +179,53 @@ class Replays:
 
         return Watched(plain.__name__, (), {"__module__": "builtins"})
 
-    def _asked(
-        self, request: dict[str, Any], arguments: tuple[object, ...] = (), named: dict[str, object] | None = None
-    ) -> Any:
-        to = (request["do"], request.get("h"), request.get("name"), request.get("op"))
+    def _asked(self, request: dict[str, Any], arguments: Any = (), named: Any = None) -> Any:
         if self._script is not None:
             self._given += [*arguments, *(named or {}).values()]
-            return self._answered(to)
-        # what the program asks of what it was lent, it does not ask again
-        is_kept, value, error = self._answers is not None and self._depth == 0, None, None
-        call = (request["h"], _key((arguments, named))) if is_kept and request["do"] == "call" else None
-        self._depth += 1
-        try:
-            value = self._ask(request, arguments, named)
-        except Exception as exc:  # which the test is told again
-            error = exc
-            raise
-        finally:
-            self._depth -= 1
-            if isinstance(value, StandInFunction) and request["do"] in ("module", "method"):
-                self._functions.add(value._number)
-            if is_kept and self._answers is not None:
-                is_of_empty = call is not None and not all(map(_is_some, (*arguments, *(named or {}).values())))
-                self._answers.append(_Answer(to, call, self._copied(value), error, is_of_empty))
-                # too much for a second look
-                self._answers = self._answers if self._kept <= _MOST_KEPT else None
-        return value
+        return self._ask(request, arguments, named)
 
-    def _copied(self, value: Any, depth: int = _DEPTH) -> Any:
-        """A copy of plain data; what is none, or too deep, is itself."""
-        kind = type(value)
-        self._kept += 1 + (len(value) // 64 if kind in (str, bytes) else 0)
-        if kind is GeneratorType and value.gi_frame is not None and "number" in value.gi_frame.f_locals:
-            # a new one of the same, which asks for the same items
-            return self._program._generated(value.gi_frame.f_locals["number"])
-        if kind in _SCALARS or self._kept > _MOST_KEPT:
-            return value
-        if depth == 0 or kind not in (list, tuple, dict, set, frozenset):
-            return value
-        if kind is dict:
-            return {key: self._copied(part, depth - 1) for key, part in value.items()}
-        return kind(self._copied(part, depth - 1) for part in value)
+    def _sent(self, message: dict[str, Any], name: str | None = None) -> None:
+        to = (*(message.get(key) for key in ("do", "h", "name", "op", "makes")),)
+        if self._script is not None:
+            self._shared.outgoing()
+            self._asking = (to, None, False, 0)
+            return
+        self._has_threads |= to[0] == "threads"
+        self._send(message, name)
+        call, (origin, is_of_empty) = None, self._known.get(message.get("h"), (0, False))
+        if to[0] == "call":
+            given = _inline([*message["args"], *message["named"].values()], self._shared.told)
+            call = (origin, hash((origin, json.dumps([given, [*message["named"]]])))) if origin else None
+            origin = call[1] if call else 0
+            # all containers and texts in it; or, without any, all else
+            is_of_empty = not any([one.items for one in map(_items, given) if one] or given or [not is_of_empty])
+        elif origin or to[0] in ("module", "method"):
+            origin = hash((origin, to[0], to[2]))
+        self._asking = (to, call, is_of_empty, origin)
 
-    def _answered(self, to: tuple[object, ...]) -> Any:
-        answer = next(self._script or iter(()), None)
-        if answer is None or answer.to != to:
-            raise _DivergedError
-        if answer.error is not None:
-            raise answer.error
-        return self._copied(answer.value)
+    def _received(self) -> dict[str, Any]:
+        to, call, is_of_empty, origin = self._asking
+        if self._script is not None:
+            # the time decides when it is asked for a turn
+            one = _Replied(to, {"ok": None}, None, False) if to[0] == "turn" else next(self._script, None)
+            if one is None or one.to != to:
+                raise _DivergedError
+            self._shared.incoming(one.reply)
+            return one.reply
+        reply: dict[str, Any] = self._receive()
+        if isinstance(told := reply.get("ok"), dict) and isinstance(told.get("h"), dict):
+            self._known[told["h"]["id"]] = (origin, is_of_empty)
+        # another thread may have had too much for a second look
+        if (said := self._said) is not None and to[0] != "turn":
+            self._kept += len(json.dumps(reply))
+            said.append(_Replied(to, reply, call, is_of_empty))
+            self._said = said if self._kept <= _MOST_KEPT else None
+        return reply
 
     def begin(self) -> None:
         """A test begins."""
-        self._answers, self._pairs = [], []
-        self._met, self._begun = set(), set()
+        self._said, self._pairs, self._kept, self._loops = [], [], 0, {}
+        self._before = [_copied(vars(self._program)), _copied(vars(self._shared)) | self._shared.alive()]
 
     def end(self, name: str, rerun: Callable[[], object] | None) -> None:
         """The test has ended; how to run it again, if it has passed.
@@ -219,64 +233,72 @@ class Replays:
         Args:
             rerun: raises where the test fails.
         """
-        answers, pairs = self._answers, self._pairs
-        self._answers = self._pairs = None
-        self._ever |= self._begun
-        if rerun and answers and self._kept <= _MOST_KEPT and all(one.to[0] in _UNCHANGED for one in answers):
-            is_uneven = any(one.longer for one in pairs or [])
-            self._runs.append(_Run(name, rerun, answers, is_uneven, self._met - self._begun))
+        said, pairs = self._said, self._pairs
+        self._said = self._pairs = None
+        self._idle.update({loop: -1 if begun else 1 for loop, begun in self._loops.items()})
+        self._all += self._kept
+        said = said if self._all <= _MOST_OF_ALL else None
+        if rerun and self._kept and not self._has_threads:
+            is_uneven = any(one.longer and (said or not one.taken[one.ended]) for one in pairs or [])
+            self._runs.append(_Run(name, rerun, said, self._before, is_uneven, self._loops))
 
     def refused(self) -> dict[str, str]:
         """The tests that have passed by what they leave out, and why."""
         found = {}
-        uneven = [run for run in self._runs if run.is_uneven]
-        calls = [*self._differing()]
-        self._end = time.process_time() + _SECONDS
-        for run in uneven:
-            if self._lacks(run):
+        # from now on nobody asks the program
+        self._script, self._end = iter(()), time.process_time() + _SECONDS
+        for run in sorted(self._runs, key=lambda run: len(run.said or ())):
+            loops = {loop for loop, begun in run.loops.items() if not begun and self._idle[loop] > 0}
+            if run.is_uneven and self._lacks(run):
                 found[run.name] = TOO_FEW
-        found |= {run.name: EMPTY for run in self._runs if self._is_idle(run, run.idle - self._ever)}
-        for places in calls:
+            elif loops and self._is_idle(run, loops):
+                found[run.name] = EMPTY
+        self._end = min(self._end, time.process_time() + _SECONDS / 2)
+        for places in self._differing():
             if self._contradict(places):
                 found |= {self._runs[at].name: CONTRADICTING for at, _ in places}
         return found
 
-    def _passes(self, run: _Run, answers: Iterable[_Answer]) -> bool:
-        """Whether the test passes with these answers, and within its share of the time."""
+    def _passes(self, run: _Run, said: Iterable[_Replied]) -> bool:
+        """Whether the test passes where the program says this, and within its share of the time."""
         end = min(self._end, time.process_time() + _SECONDS / 4)
 
         def trace(frame: FrameType, *_: object) -> Any:
-            if not is_of_tests(frame.f_code):
-                return None
+            # also in what the tests call, such as `difflib`
             if time.process_time() > end:
                 raise _DivergedError
-            return trace
+            return trace if is_of_tests(frame.f_code) else None
 
-        self._script, self._pairs, self._given = iter([*answers]), [], []
-        self._begun = set()
+        self._script, self._pairs, self._given, self._loops = iter([*said]), [], [], {}
+        sides = [vars(self._program), vars(self._shared)]
+        now = [{**side} for side in sides]
         before = sys.gettrace()
         try:
+            for side, begun in zip(sides, run.before, strict=True):
+                side |= _copied(begun)
             sys.settrace(trace)
             run.rerun()
         except BaseException:  # noqa: BLE001 - whatever a test ends with
             return False
         finally:
             sys.settrace(before)
-            self._script = None
+            self._script = iter(())
+            for side, own in zip(sides, now, strict=True):
+                side |= own
         return True
 
     def _lacks(self, run: _Run) -> bool:
         """Whether an answer has ended a `zip` before what it was to be compared with."""
-        if not self._passes(run, run.answers):
-            return False
+        if run.said is None or not self._passes(run, run.said):
+            return run.said is None
         given, first = self._given, [*(self._pairs or [])]
         # by their place: the sides that an answer makes longer
         grown: set[tuple[int, int]] = set()
-        for at in range(len(run.answers)):
-            for answers in _longer(run.answers, at):
+        for at in range(len(run.said)):
+            for said in _longer(run.said, at, []):
                 if time.process_time() > self._end:
                     return False
-                self._passes(run, answers)
+                self._passes(run, said)
                 for place, (before, now) in enumerate(zip(first, self._pairs or [], strict=False)):
                     grown |= {(place, side) for side in range(len(now.sizes)) if now.grown(before, side)}
         return any(
@@ -286,126 +308,169 @@ class Replays:
         )
 
     def _is_idle(self, run: _Run, loops: set[int]) -> bool:
-        """Whether a test of these loops, which never began, would pass with an answer that is not empty."""
-        if not loops or not self._passes(run, run.answers):
-            return False
-        tried = _unlike(_possible(self._source, ()))[: _MOST_TRIED // 3]
+        """Whether a test of these loops, which did not begin, would pass with an answer that is not empty."""
+        if run.said is None or not self._passes(run, run.said):
+            return run.said is None
+        tried = _unlike(map(pack, _possible(self._source, ())))[: _MOST_TRIED // 3]
         return any(
-            self._passes(run, answers) and not self._begun.isdisjoint(loops)
-            for at, answer in enumerate(run.answers)
-            if not answer.is_of_empty
-            for answers in _filled(run.answers, at, tried)
+            self._passes(run, said) and any(map(self._loops.get, loops))
+            for at, one in enumerate(run.said)
+            if not one.is_of_empty
+            for said in _longer(run.said, at, tried)
+            if time.process_time() < self._end
         )
 
     def _differing(self) -> Iterator[list[tuple[int, int]]]:
-        """By call: where it got other answers than before, and nothing else was called meanwhile that has a state."""
+        """By call: where it got answers, and nothing else was called meanwhile that has a state."""
         groups: dict[object, list[tuple[int, int]]] = {}
         stretch, current = 0, None
         for at, run in enumerate(self._runs):
-            for place, answer in enumerate(run.answers):
-                if answer.to[0] in _NAMING:
+            for place, one in enumerate(run.said or ()):
+                # a new object is no answer, unless it is plain data
+                if one.to[0] in _NAMING or (one.to[-1] and _is_object(one.reply.get("ok"))):
                     continue
-                number = answer.to[1] if answer.to[0] == "call" and answer.to[1] in self._functions else None
-                stretch, current = stretch + (number is None or number != current), number
-                if number is not None and answer.error is None:
-                    groups.setdefault((stretch, answer.call), []).append((at, place))
-        for places in groups.values():
-            if len({_key(self._runs[at].answers[place].value) for at, place in places}) > 1:
-                yield places
+                called = one.call[0] if one.call else None
+                stretch, current = stretch + (called is None or called != current), called
+                if one.call and "ok" in one.reply:
+                    groups.setdefault((stretch, one.call), []).append((at, place))
+        yield from (places for places in groups.values() if len(places) > 1)
 
     def _contradict(self, places: list[tuple[int, int]]) -> bool:
         """Whether one answer to a call would pass, none that the program gave does, and their order matters."""
-        given = [self._runs[at].answers[place].value for at, place in places]
-        tests = {at: self._runs[at] for at, _ in places}
+        given = [_value((self._runs[at].said or [])[place]) for at, place in places]
 
         def passes(values: Sequence[Any]) -> bool:
-            told = dict(zip(places, values, strict=True))
-            return all(
-                self._passes(
-                    run,
-                    (
-                        answer._replace(value=told.get((at, place), answer.value))
-                        for place, answer in enumerate(run.answers)
-                    ),
-                )
-                for at, run in tests.items()
-            )
+            if time.process_time() > self._end:
+                return False
+            runs = {at: [*(self._runs[at].said or ())] for at, _ in places}
+            for (at, place), value in zip(places, values, strict=True):
+                runs[at][place] = runs[at][place].telling(ok=value)
+            return all(self._passes(self._runs[at], said) for at, said in runs.items())
 
         bounds = self._bounds()
-        if not passes(given) or any(passes([one] * len(given)) for one in _unlike(given)[:20]):
+        if (
+            len(_unlike(given)) < 2
+            or not passes(given)
+            or any(passes([one] * len(given)) for one in _unlike(given)[:20])
+        ):
             return False
         if all(passes(given[by:] + given[:by]) for by in range(1, min(len(given), 9))) and passes(given[::-1]):
             return False
-        tried = _unlike([*_possible(self._source, bounds)])[:_MOST_TRIED]
+        tried = _unlike(map(pack, _possible(self._source, bounds)))[:_MOST_TRIED]
         return any(passes([one] * len(given)) for one in tried)
 
 
-def _key(value: Any, seen: dict[int, Any] | None = None, depth: int = _DEPTH) -> object:
-    """What equal values have in common; an object is the same as itself alone, as is what is deep or met again."""
-    kind, seen = type(value), {} if seen is None else seen
-    if kind in _SCALARS:
-        # NaN is one value, and 0.0 is not -0.0; a large whole number has no text
-        return kind, repr(value) if kind in (float, complex) else value
-    if depth == 0 or id(value) in seen or kind not in (list, tuple, dict, set, frozenset):
-        return id(value)
-    seen[id(value)] = value
-    inner = [*value.keys(), *value.values()] if kind is dict else value
-    parts = (_key(part, seen, depth - 1) for part in inner)
-    return (kind, *parts) if kind in (list, tuple, dict) else (kind, frozenset(parts))
+def _copied(state: dict[str, Any]) -> dict[str, Any]:
+    """A state whose own containers do not change with it."""
+    return {name: copy.copy(part) if type(part) in (dict, list, set) else part for name, part in state.items()}
 
 
 def _unlike(values: Iterable[Any]) -> list[Any]:
-    return [*{_key(value): value for value in values}.values()]
+    """JSON of unlike values; an object is like others of its class."""
+    return [*{re.sub(r'"id": \d+', "", json.dumps(value)): value for value in values}.values()]
 
 
-def _longer(answers: list[_Answer], at: int) -> Iterator[list[_Answer]]:
-    """The answers, of which one has more items; or ends an iteration later."""
-    answer = answers[at]
-    if isinstance(answer.error, StopIteration | StopAsyncIteration):
-        before = [one.value for one in answers[:at] if one.to == answer.to and one.error is None]
-        for more in before[-1:] or (0, "0", (0, 0)):
-            yield [*answers[:at], answer._replace(error=None, value=more), *answers[at:]]
+def _inline(node: Any, held: Callable[[int], Any], left: list[int] | None = None, depth: int = _DEPTH) -> Any:
+    """JSON with the containers that it names by number, as far as it is not too much."""
+    left = left or [_MOST_INLINE]
+    left[0] -= 1
+    if type(node) not in (list, dict) or depth == 0 or left[0] < 0:
+        return node
+    if type(node) is list:
+        return [_inline(part, held, left, depth - 1) for part in node]
+    if "m" in node and (content := held(node["m"])) is not None:
+        return _inline(content, held, left, depth - 1)
+    return {key: _inline(part, held, left, depth - 1) for key, part in node.items()}
+
+
+def _value(said: _Replied) -> Any:
+    held = said.reply.get("held", {})
+    return _inline(said.reply["ok"], lambda number: held.get(str(number)))
+
+
+def _is_object(told: Any) -> bool:
+    """Whether it is JSON of an object that holds no plain data itself."""
+    return isinstance(told, dict) and isinstance(told.get("h"), dict) and "data" not in told["h"]
+
+
+class _Items(NamedTuple):
+    """What JSON of a value is gone over, and makes it of other items. Text and pairs are no items as others are."""
+
+    items: list[Any]
+    made_of: Callable[[list[Any]], Any]
+    kind: str = ""
+
+
+def _items(node: Any) -> _Items | None:
+    if type(node) is list:
+        return _Items(node, list)
+    if type(node) is str:
+        return _Items([*node], lambda items: "".join(items) if {*map(type, items)} <= {str} else items, "text")
+    if type(node) is not dict or len(node) != 1 or _is_object(node):
+        return None
+    ((tag, told),) = node.items()
+    if tag in ("t", "s", "z", "q", "d"):
+        return _Items(told, lambda items: {tag: items}, "pairs" if tag == "d" else "")
+    if tag == "k":
+        return _Items(told[1:], lambda items: {tag: [told[0], *items]}, "pairs")
+    if tag in ("b", "y"):
+        return _Items([*bytes.fromhex(told)], lambda items: {tag: bytes(items).hex()} if _are_bytes(items) else items)
+    if tag == "r" and all(type(part) is int and abs(part) < _MOST_INLINE for part in told):
+        return _Items([*range(*told)], list)
+    inner: Any = None
+    if tag == "h" and isinstance(told, dict) and (inner := _items(told["data"])):
+        return _Items(inner.items, lambda items: {tag: told | {"data": inner.made_of(items)}}, inner.kind)
+    if tag in ("makes", "most", "own", "np") and (inner := _items(told[1])):
+        kind = "pairs" if tag == "makes" else inner.kind
+        return _Items(inner.items, lambda items: {tag: [told[0], inner.made_of(items)]}, kind)
+    return None
+
+
+def _are_bytes(items: list[Any]) -> bool:
+    return all(type(one) is int and 0 <= one < 256 for one in items)
+
+
+# what an item may be
+_ANY: list[Any] = [0, "0", [0, 0], [], {"d": []}]
+
+
+def _grown(node: Any, tried: list[Any], depth: int = _DEPTH) -> Iterator[Any]:
+    """JSON where something has one more item; or, if something is tried, where what is empty holds it."""
+    if (found := _items(node)) is None or depth == 0:
         return
-    value, kind = answer.value, type(answer.value)
-    if kind is str:
-        last = re.split(r"\s", value.rstrip())[-1] or "0"
-        longer = [f"{value.rstrip()}{mark}{last}" for mark in "\n ,"] if value.strip() else ["0", "0\n0"]
-    elif kind in (list, tuple):
-        longer = [kind((*value, more)) for more in ([value[-1]] if value else (0, "0", (0, 0), [], {}))]
-        nested = [(i, part) for i, part in enumerate(value[:20]) if type(part) in (list, tuple)]
-        for i, part in nested:
-            longer += [kind((*value[:i], type(part)((*part, part[-1] if part else 0)), *value[i + 1 :]))]
-    elif kind is dict:
-        longer = [value | {key: (*value.values(), 0)[0]} for key in ("0", 0) if key not in value]
-    else:
-        longer = []
-    for one in longer:
-        yield [*answers[:at], answer._replace(value=one), *answers[at + 1 :]]
+    items, kind = found.items, found.kind
+    if kind == "text" and items and not tried:
+        last = re.split(r"\s", "".join(items).rstrip())[-1]
+        yield from (found.made_of([*items, mark, last]) for mark in "\n ,")
+    elif not (tried and items):
+        for one in tried or (items[-1:] if not kind else []) or _ANY:
+            if (like := _items(one)) and like.items and like.kind == kind:
+                yield found.made_of([*items, *like.items])
+            more = [one, items[-1][1] if items else one] if kind == "pairs" else one
+            yield [one] if kind == "text" else found.made_of([*items, more])
+    for at, part in enumerate(items[:_MOST_PARTS] if kind != "text" else []):
+        for new in _grown(part[1] if kind == "pairs" else part, tried, depth - 1):
+            yield found.made_of([*items[:at], [part[0], new] if kind == "pairs" else new, *items[at + 1 :]])
 
 
-def _is_some(value: object) -> bool:
-    return type(value) not in (*_SIZED, *_SCALARS, dict, set, frozenset) or bool(value)
-
-
-def _filled(answers: list[_Answer], at: int, tried: Iterable[Any]) -> Iterator[list[_Answer]]:
-    """The answers, of which those of one call hold something, and were empty; or an iteration does not end at once."""
-    answer, before = answers[at], answers[:at]
-    value, kind = answer.value, type(answer.value)
-    if isinstance(answer.error, StopIteration) and all(one.to != answer.to for one in before):
-        yield from ([*before, answer._replace(error=None, value=one), *answers[at:]] for one in tried)
-    # an object of the program would be asked
-    if kind not in (list, tuple, dict, set, frozenset, str) or value:
-        return
-
-    def is_like(other: _Answer) -> bool:
-        return answer.call is not None and other.call == answer.call and type(other.value) is kind and not other.value
-
-    for one in tried:
-        filled: list[Any] = [one] if type(one) is kind and one else []
-        if kind in (list, tuple, str) or (kind is not dict and type(one) in _SCALARS):
-            filled.append([one] if kind is str else kind([one]))
-        for full in filled:
-            yield [each._replace(value=full) if each is answer or is_like(each) else each for each in answers]
+def _longer(said: list[_Replied], at: int, tried: list[Any]) -> Iterator[list[_Replied]]:
+    """What was said, where one answer has more items, or an iteration ends later; or, if something is tried, where one
+    holds that, and was empty. The same call has the same answer.
+    """
+    one, reply = said[at], said[at].reply
+    if reply.get("raise", {}).get("type") in ("StopIteration", "StopAsyncIteration"):
+        before = [_value(other) for other in said[:at] if other.to == one.to and "ok" in other.reply]
+        for more in [] if tried and before else tried or before[-1:] or _ANY:
+            yield [*said[:at], one._replace(reply={"ok": more}), *said[at:]]
+    held, call = reply.get("held", {}), one.call if "ok" in reply else None
+    like = [place for place, other in enumerate(said) if call and other.call == call and "ok" in other.reply]
+    for key, part in {"ok": reply.get("ok"), **held}.items():
+        for new in _grown(part, tried):
+            changed = [*said]
+            changed[at] = one.telling(**{"ok": new} if key == "ok" else {"held": held | {key: new}})
+            for place in like:
+                changed[place] = said[place].telling(ok=_value(changed[at])) if place != at else changed[at]
+            yield changed
 
 
 # By which the tests' code tells of its loops
@@ -416,42 +481,50 @@ def watched(tree: ast.Module) -> ast.Module:
     """The tests with loops that tell what they go over, if they assert something; as they are without `Replays`."""
     if not hasattr(builtins, _EACH):
         return tree
-    loops: list[Any] = []
-    for node in [*ast.walk(tree)]:
+    nodes = [*ast.walk(tree)]
+    # what calls a function that asserts something does so, too
+    asserting = set[str]()
+    for one in [node for node in nodes if isinstance(node, ast.FunctionDef)] * 2:
+        asserting |= {one.name} if any(_asserts(node, asserting) for node in ast.walk(one)) else set()
+    told: list[tuple[Any, Any]] = []
+    for node in nodes:
+        parts = [*ast.walk(node)]
         if isinstance(node, ast.For):
-            loops += [node] if any(map(_asserts, ast.walk(node))) else []
-        elif _asserts(node):
-            calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
-            calls = [one for one in calls if isinstance(one.func, ast.Name) and one.func.id in ("all", "any")]
-            made = [part for one in calls for part in one.args if isinstance(part, ast.GeneratorExp | ast.ListComp)]
-            loops += [part.generators[0] for part in made]
-    for loop in {id(one): one for one in loops}.values():
-        number = ast.Constant(_numbers())
-        call = ast.Call(ast.Name(_EACH, ast.Load()), [number, loop.iter], [])
-        loop.iter = ast.copy_location(call, loop.iter)
+            told += [(vars(node), "iter")] if any(_asserts(part, asserting) for part in parts) else []
+        elif _asserts(node, asserting):
+            loops = [part for part in parts if isinstance(part, ast.comprehension) and not part.is_async]
+            told += [(vars(part), "iter") for part in loops]
+            subsets = [part.left for part in parts if isinstance(part, ast.Compare) and type(part.ops[0]) is ast.LtE]
+            told += [(one.args, 0) for one in subsets if isinstance(one, ast.Call) and ast.unparse(one.func) == "set"]
+    for holder, at in {(id(holder), at): (holder, at) for holder, at in told}.values():
+        call = ast.Call(ast.Name(_EACH, ast.Load()), [ast.Constant(_numbers()), holder[at]], [])
+        holder[at] = ast.copy_location(call, holder[at])
     return ast.fix_missing_locations(tree)
 
 
 _numbers = itertools.count().__next__
 
 
-def _asserts(node: ast.AST) -> bool:
-    name = getattr(node.func, "attr", "") if isinstance(node, ast.Call) else ""
-    return isinstance(node, ast.Assert) or name.startswith("assert")
+def _asserts(node: ast.AST, asserting: set[str]) -> bool:
+    name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+    return isinstance(node, ast.Assert) or name.startswith("assert") or name in asserting
 
 
 def _possible(source: str, bounds: Iterable[float]) -> Iterator[Any]:
     """Values that a test may take for right: small numbers, its own constants, what is between two, and plain lists."""
     constants = [*_constants(source)]
-    known = {one for one in (*constants, *bounds) if type(one) in (int, float) and abs(one) < 1e300}
-    numbers = sorted(known)
+    numbers = sorted({one for one in (*constants, *bounds) if type(one) in (int, float) and abs(one) < 1e300})
     yield from range(-2, 65)
     yield from ((one + other) / 2 for one, other in itertools.pairwise(numbers))
     yield from constants
-    yield from (part for one in constants if isinstance(one, str) for part in re.split(r"[\s,;]+", one))
+    texts = [*dict.fromkeys(one for one in constants if isinstance(one, str))]
+    yield from (part for one in texts for part in re.split(r"[\s,;]+", one))
     sizes = sorted({*range(9), *(one for one in numbers if type(one) is int and 0 < one <= 50)})
     yield from ([first + step * at for at in range(size)] for size in sizes for first in (0, 1) for step in range(4))
     yield from (True, False, None)
+    # text that begins and ends as it is told to, and is as long
+    for first, last in itertools.permutations(texts[:_MOST_PARTS], 2):
+        yield from {f"{first}{' ' * (size - len(first) - len(last))}{last}" for size in sizes}
 
 
 def _constants(source: str) -> Iterator[Any]:

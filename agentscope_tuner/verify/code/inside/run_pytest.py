@@ -62,7 +62,17 @@ def outcomes(
 def _compiled(loader: Any, data: Any, path: Any, **named: Any) -> Any:
     """As Python's own, but that the tests' comparisons look at what they compare."""
     is_of_tests = str(path).endswith(PYTEST_FILE)
-    return _plain(loader, watched(guarded(ast.parse(data))) if is_of_tests else data, path, **named)
+    return _plain(loader, guarded(watched(ast.parse(data))) if is_of_tests else data, path, **named)
+
+
+def _run_again(test: Callable[..., object], given: dict[str, Any]) -> None:
+    """Run a test with the fixtures that it had, of which those that capture its output have ended."""
+    with contextlib.ExitStack() as ended:
+        for one in given.values():
+            if isinstance(one, pytest.CaptureFixture):
+                one._start()
+                ended.callback(one.close)
+        test(**given)
 
 
 class Listener:
@@ -112,7 +122,7 @@ class Listener:
         if self._replays and call.when == "call":
             # what the item holds is gone when it has ended
             given = {one: item.funcargs[one] for one in getattr(item, "_fixtureinfo").argnames}  # noqa: B009 - mypy
-            self._replays.end(name, None if call.excinfo else functools.partial(item.obj, **given))
+            self._replays.end(name, None if call.excinfo else functools.partial(_run_again, item.obj, given))
         if is_skipped and self._answers() > self._answered:
             self.outcomes[name] = SKIPPED
 

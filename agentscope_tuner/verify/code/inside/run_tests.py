@@ -277,7 +277,7 @@ def _compiled(source: str, name: str = "<tests>") -> types.CodeType:
     name = f"{name} {len(linecache.cache)}"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     try:
-        return compile(watched(empty_arrays.guarded(ast.parse(source))), name, "exec", dont_inherit=True)
+        return compile(empty_arrays.guarded(watched(ast.parse(source))), name, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as exc:
         raise BrokenTestsError(f"the tests are no Python: {exc}") from None
 

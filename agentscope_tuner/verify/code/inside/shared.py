@@ -106,6 +106,15 @@ class SharedContainers:
         """The container that a message names."""
         return self._held[number]
 
+    def told(self, number: int) -> object:
+        """What the other side knows of a container, if anything."""
+        return json.loads(self._known.get(number) or "null")
+
+    def alive(self) -> dict[str, object]:
+        """Its variables, without the containers that nothing else here holds."""
+        held = {number: one for number, one in self._held.items() if _references(self._held, number) > _ALONE + 1}
+        return {"_held": held, "_numbers": {id(one): number for number, one in held.items()}}
+
     def outgoing(self) -> dict[str, object]:
         """What the next message tells of containers."""
         told: dict[int, object] = {}
@@ -147,8 +156,8 @@ class SharedContainers:
         for number in told:
             self._known[number] = json.dumps(self._content(self._held[number]))
             self._note_parts(number)
-        for number in message.get("dropped", []):
-            self._forget(int(number))
+        for number in {*map(int, message.get("dropped", []))} & self._held.keys():
+            self._forget(number)
         self._mentioned.pop(threading.get_ident(), None)
 
     def _hold(self, number: int, value: object) -> None:
