@@ -119,8 +119,9 @@ _INFINITE = re.compile(
 _INFINITIES = (math.inf, -math.inf)
 _Order = Callable[[Any, Any], Any]
 _ORDERING: dict[str, _Order] = {"Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge}
+_EQUAL: dict[str, _Order] = {"Eq": operator.eq, "NotEq": operator.ne}
 _ASSERTED = ("assertLess", "assertLessEqual", "assertGreater", "assertGreaterEqual")
-_ASKED = "_asked_for_size_"
+_ASKED, _HAS_ARRAYS = "_asked_for_size_", "_has_arrays_"
 _SIZED = {list, tuple, str}
 
 
@@ -139,6 +140,14 @@ class Sizes:
         self.seen: set[float] | None = None
         for name in _ORDERING:
             setattr(self, name, self._quick(name))
+        for name, how in _EQUAL.items():
+            setattr(self, name, functools.partial(self._equal, how))
+
+    def _equal(self, how: _Order, first: Any, second: Any) -> Any:
+        """Whether two are equal, of which numpy asks each item."""
+        if any("numpy" in type(one).__module__ for one in (first, second)) and is_nothing(first) != is_nothing(second):
+            _refuse()
+        return how(first, second)
 
     def _quick(self, name: str) -> Callable[..., Any]:
         """The comparison of that name, which is quick where there is nothing to look for, as in the loops of a test."""
@@ -157,9 +166,11 @@ class Sizes:
 
         return quick
 
-    def received(self, number: float) -> float:
-        """A number of the program that is not finite."""
+    def received(self, number: float, *, is_part: bool = False) -> float:
+        """A number of the program that is not finite; as a part of another number it is not followed from here."""
         self._has_odd = True
+        # what a test names is then no reason for what it meets
+        self._names_infinite &= not is_part
         return NotFinite(number)
 
     def note(self) -> set[float]:
@@ -271,9 +282,11 @@ def _looking(node: Any) -> Any:
     """The node, or what does the same with a look at sizes."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("float", "max", "min"):
         node.func = _asked("call", node.func)
-    if not isinstance(node, ast.Compare) or not any(type(how).__name__ in _ORDERING for how in node.ops):
+    is_single = isinstance(node, ast.Compare) and len(node.ops) == 1
+    names = _ORDERING | (_EQUAL if is_single and hasattr(builtins, _HAS_ARRAYS) else {})
+    if not isinstance(node, ast.Compare) or not any(type(how).__name__ in names for how in node.ops):
         return node
-    if len(node.ops) > 1:
+    if not is_single:
         node.left = _asked("look", node.left)
         node.comparators = [_asked("look", part) for part in node.comparators]
         return node
@@ -291,6 +304,7 @@ def guard() -> None:
     import numpy
     import numpy.testing
 
+    setattr(builtins, _HAS_ARRAYS, True)
     for home, names in ((numpy, _COMPARING), (numpy.testing, _ASSERTING)):
         for name in names:
             if hasattr(home, name):
