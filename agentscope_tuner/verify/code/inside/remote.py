@@ -64,8 +64,8 @@ _QUICK_STEPS, _SLOW_STEP = 20, 0.002
 _ABSTRACT = {"Mapping", "MutableMapping", "Sequence", "MutableSequence", "Set", "MutableSet"}
 _ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 _MOST_WITHHELD = 3
-# How many of the program's last answers are looked at before a test makes an object
-_MOST_FROZEN = 50
+# How many of the program's last answers are looked at anew before a test makes an object
+_MOST_REFROZEN = 50
 _BINDING = (property, classmethod, staticmethod)
 # What a test lends to be called alone
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type, functools.partial)
@@ -117,7 +117,6 @@ class Program:
             verdicts, since whatever a test ends with may be the program's doing.
         questions: how many it was asked.
         answers: how many of its functions, and of the operators of its objects, have answered.
-        calls: how often it was called, or changed.
         is_used: whether it was asked for more than what a name stands for.
         cannot_travel: what the tests do that needs the program in their own interpreter.
         withheld: what the program or the tests asked for, and did not get from the other side.
@@ -141,10 +140,14 @@ class Program:
         self.cannot_travel = ""
         self.withheld: dict[str, None] = {}
         self.made: list[Any] = []
+        # objects that it answered with since a test made one, and the last before, by number; and whether it is now
+        # handed such
+        self._answers: dict[int, Any] = {}
+        self._hands = False
         # what it says from then on may be what a test expects
         self.is_told = False
         self._returns = False
-        self.questions = self.answers = self.calls = 0
+        self.questions = self.answers = 0
         # failed assertions of what the tests lend, by its number; None is for those that nothing can take back
         self._failed: dict[int | None, BaseException] = {}
         self._errors: list[BaseException] = []
@@ -266,6 +269,9 @@ class Program:
         self.is_told |= request["do"] == "op" and bool(arguments)
         with self._talk.place():
             with self._talk.lock:
+                self._hands = request["do"] in ("call", "set") and not request.get("makes")
+                if self._hands:
+                    self._thaw(self._stand_ins.get(request.get("h", 0)))
                 if "args" in request or arguments:
                     request = {**request, "args": [self.pack(part) for part in arguments]}
                 if named is not None:
@@ -299,7 +305,6 @@ class Program:
                 self._talk.send(answer, reply["in"])
             self.has_answered |= request["do"] not in ("provide", "threads", "turn", "end", "states")
             self.answers += request["do"] in ("call", "op", "await") and not request.get("makes")
-            self.calls += request["do"] in ("call", "await", "set") and not request.get("makes")
             if "busy" in reply:
                 self._loops.go_on()
             # beside the test nobody could be told of a failure: the next question is
@@ -425,6 +430,8 @@ class Program:
     def _lend(self, value: object) -> object:
         own: Any = type(value)
         if issubclass(own, StandIn | StandInFunction):
+            if self._hands:
+                self._thaw(value)
             return {"h": number_of(value)}
         if own is Difference:
             return self.pack(value.value)  # type: ignore[attr-defined]
@@ -640,9 +647,16 @@ class Program:
         return self._returned(self._stand_ins[number])
 
     def _returned(self, found: Any) -> Any:
-        if self._returns and isinstance(found, StandIn):
-            object.__setattr__(found, "_made", False)
+        if isinstance(found, StandIn):
+            if self._returns:
+                object.__setattr__(found, "_made", False)
+            self._note_answer(found)
         return found
+
+    def _note_answer(self, one: Any) -> None:
+        if type(one).__mro__[-2] is StandIn and one._plain is None:
+            self._answers.pop(number := number_of(one), None)
+            self._answers[number] = one
 
     def _generated(self, number: int) -> Generator[Any, Any, Any]:
         """A generator of this side's for one of the program's."""
@@ -710,13 +724,24 @@ class Program:
 
     def _freeze(self) -> None:
         """Note what the program's answers hold, before it sees what they may be compared with."""
-        answers = [one for one in [*self._stand_ins.values()][-_MOST_FROZEN:] if type(one).__mro__[-2] is StandIn]
-        answers = [one for one in answers if not one._made and one._plain is None]
+        answers = [one for one in self._answers.values() if not one._made]
+        self._answers = {number_of(one): one for one in answers[-_MOST_REFROZEN:]}
         if not answers:
             return
         states = self.ask({"do": "states", "of": [number_of(one) for one in answers]})
         for one, state in zip(answers, states if isinstance(states, list) else [], strict=False):
-            object.__setattr__(one, "_frozen", (self.calls, state))
+            try:
+                # no container that a later message changes
+                object.__setattr__(one, "_frozen", [unpack(pack(state))])
+            except Exception as exc:  # noqa: BLE001 - hostile data
+                raise self._no_answer(f"the program told of a state that is no data: {exc}") from None
+
+    def _thaw(self, one: Any) -> None:
+        """Forget what an answer held that the tests call, set or hand over: it may hold something else from then on."""
+        one = one.__dict__.get("_of") if isinstance(one, StandInFunction) else one
+        if isinstance(one, StandIn):
+            object.__setattr__(one, "_frozen", None)
+            self._note_answer(one)
 
     def derive(self, kind: type, space: dict[str, object]) -> int:
         """Have the program make a class of the test's, built on its own; the number of it."""

@@ -295,8 +295,7 @@ class StandIn:
     _program: Any
     _number: int
     _made: bool
-    # plain data that a test has made it of; and what an answer held before the test made another object, and how many
-    # calls there had been then
+    # plain data that a test has made it of; and what an answer held before the test made another object, alone in a list
     _given: frozenset[object] = frozenset()
     _frozen: Any = None
     # fields that its class, a dataclass, does not compare
@@ -333,6 +332,8 @@ class StandIn:
             raise AttributeError(name)
         self._refuse_read()
         found = self._program.ask({"do": "attr", "h": self._number, "name": name})
+        if isinstance(found, StandInFunction):
+            found.__dict__["_of"] = self
         if not self._made and name in _PLAIN_METHODS:
             if isinstance(found, StandInFunction | StandInClass):
                 return partial(self._plainly, name, found)
@@ -524,8 +525,7 @@ class StandIn:
         That is what the answer held before the program was told of the object, so that no class can have it agree.
         """
         answer, made = (self, other) if other._made else (other, self)
-        is_frozen = answer._frozen is not None and answer._frozen[0] == self._program.calls
-        held = answer._frozen[1] if is_frozen else answer._operate("state")
+        held = answer._operate("state") if answer._frozen is None else answer._frozen[0]
         return made, made._operate("state"), held
 
     def _holds_the_same(self, made: Any, wanted: object, held: Any) -> bool:
