@@ -66,6 +66,8 @@ _ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 _MOST_WITHHELD = 3
 # How many of the program's last answers are looked at anew before a test makes an object
 _MOST_REFROZEN = 50
+# Operators by which no answer changes
+_COMPARING = {"eq", "ne", "state", "hash"}
 _BINDING = (property, classmethod, staticmethod)
 # What a test lends to be called alone
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type, functools.partial)
@@ -116,7 +118,7 @@ class Program:
         has_answered: whether it answered anything, raised as it was loaded, or ended: from then on there are only
             verdicts, since whatever a test ends with may be the program's doing.
         questions: how many it was asked.
-        answers: how many of its functions, and of the operators of its objects, have answered.
+        answers: how many of its functions, and of the operators and attributes of its objects, have answered.
         is_used: whether it was asked for more than what a name stands for.
         cannot_travel: what the tests do that needs the program in their own interpreter.
         withheld: what the program or the tests asked for, and did not get from the other side.
@@ -148,6 +150,8 @@ class Program:
         self.is_told = False
         self._returns = False
         self.questions = self.answers = 0
+        # what may have changed an answer, and how often when they were looked at last
+        self._changes = self._looked_at = 0
         # failed assertions of what the tests lend, by its number; None is for those that nothing can take back
         self._failed: dict[int | None, BaseException] = {}
         self._errors: list[BaseException] = []
@@ -304,7 +308,9 @@ class Program:
                     answer = self._serve(reply["back"])
                 self._talk.send(answer, reply["in"])
             self.has_answered |= request["do"] not in ("provide", "threads", "turn", "end", "states")
-            self.answers += request["do"] in ("call", "op", "await") and not request.get("makes")
+            is_read = request["do"] == "attr" and request["name"][:1] != "_"
+            self.answers += (is_read or request["do"] in ("call", "op", "await")) and not request.get("makes")
+            self._changes += not (request.get("makes") or request.get("op") in _COMPARING or request["do"] == "states")
             if "busy" in reply:
                 self._loops.go_on()
             # beside the test nobody could be told of a failure: the next question is
@@ -726,6 +732,8 @@ class Program:
         """Note what the program's answers hold, before it sees what they may be compared with."""
         answers = [one for one in self._answers.values() if not one._made]
         self._answers = {number_of(one): one for one in answers[-_MOST_REFROZEN:]}
+        is_same, self._looked_at = self._looked_at == self._changes, self._changes
+        answers = [one for one in answers if one._frozen is None or not is_same]
         if not answers:
             return
         states = self.ask({"do": "states", "of": [number_of(one) for one in answers]})
