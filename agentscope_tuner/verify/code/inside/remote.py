@@ -198,9 +198,9 @@ class Program:
         kinds: Any = enum.EnumMeta
         kinds.__subclasscheck__ = _is_enum
         kinds.__instancecheck__ = lambda kind, one: type.__instancecheck__(kind, one) or _is_enum(kind, type(one))
-        # a test that sets it wants the program's numbers to repeat
-        own_seed = random.seed
-        random.seed = lambda *given: (own_seed(*given), self.ask({"do": "seed"}, given))[0]
+        # a test that sets these wants the program's numbers to repeat, and its calls to go no deeper
+        for home, name in ((random, "seed"), (sys, "setrecursionlimit")):
+            setattr(home, name, functools.partial(self._set_of_both, name, getattr(home, name)))
         own_start = threading.Thread.start
 
         def start(thread: threading.Thread) -> None:
@@ -209,6 +209,10 @@ class Program:
             own_start(thread)
 
         setattr(threading.Thread, "start", start)  # noqa: B010 - mypy
+
+    def _set_of_both(self, name: str, own: Callable[..., None], *given: object) -> None:
+        own(*given)
+        self.ask({"do": "world", "name": name}, given)
 
     def names(self) -> list[str]:
         """The names that `from program import *` would bring."""
@@ -307,7 +311,7 @@ class Program:
                 with self._talk.within(reply["in"]):
                     answer = self._serve(reply["back"])
                 self._talk.send(answer, reply["in"])
-            self.has_answered |= request["do"] not in ("provide", "threads", "turn", "end", "states")
+            self.has_answered |= request["do"] not in ("provide", "threads", "turn", "end", "states", "world")
             is_read = request["do"] == "attr" and request["name"][:1] != "_"
             self.answers += (is_read or request["do"] in ("call", "op", "await")) and not request.get("makes")
             self._changes += not (request.get("makes") or request.get("op") in _COMPARING or request["do"] == "states")
@@ -439,8 +443,8 @@ class Program:
             if self._hands:
                 self._thaw(value)
             return {"h": number_of(value)}
-        if own is Difference:
-            return self.pack(value.value)  # type: ignore[attr-defined]
+        if issubclass(own, Difference):
+            return self.pack(value.value)
         if issubclass(own, tuple):
             items = [self.pack(item) for item in value]  # type: ignore[attr-defined]
             return {"n": {"names": [own.__name__, *own._fields], "items": items}}

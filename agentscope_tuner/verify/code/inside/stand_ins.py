@@ -623,6 +623,9 @@ class StandIn:
         else:
             is_less = name.removeprefix("i").removeprefix("r").rstrip("_") in _LESS
             met = max(self._met, (0 if name.rstrip("_")[-3:] != "sub" else 1) if self._made else 1 + is_less)
+        is_quotient = name in ("truediv", "rtruediv") and isinstance(answer, int | float) and not self._may_meet(other)
+        if not met and is_quotient and abs(answer - 1) < _ABOUT:
+            return Quotient(answer, type(self).__name__)
         if not met:
             return answer
         if not is_own:
@@ -643,6 +646,8 @@ class StandIn:
 
 
 _MOST_OTHERS = 5
+# How near to 1 a quotient may be of two that a test takes for the same
+_ABOUT = 0.1
 
 
 def given_of(value: Any) -> frozenset[object]:
@@ -732,7 +737,7 @@ class Difference:
         raise TypeError("a difference keeps its class")
 
     def __eq__(self, other: object) -> bool:
-        is_same = type(other) is not Difference and bool(self.value == other)
+        is_same = not issubclass(type(other), Difference) and bool(self.value == other)
         if is_same and not other:
             self._refuse()
         return is_same
@@ -756,6 +761,12 @@ class Difference:
     __sub__ = _minus
     __bool__ = __lt__ = __le__ = __gt__ = __ge__ = __abs__ = __round__ = __int__ = __float__ = __index__ = _refuse
     __mul__ = __pow__ = __truediv__ = __floordiv__ = __mod__ = __len__ = __iter__ = __contains__ = _refuse
+
+
+class Quotient(Difference):
+    """The same for a quotient that is about 1, which would be the program's word that both are nearly the same."""
+
+    __add__ = __radd__ = __sub__ = Difference._refuse
 
 
 class StandInIterator(StandIn):
