@@ -5,7 +5,6 @@ and in order only where the reference orders.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -157,7 +157,7 @@ def _near(word: str, expected: str, tolerance: float) -> bool:
 def _is_near(got: Decimal, wanted: Decimal, tolerance: float) -> bool:
     """Whether a number differs from an expected one by no more than `tolerance`, absolutely or relatively.
 
-    What is expected to be smaller than a fine tolerance is no 0; and a whole number is no estimate. Of both, those digits
+    What is expected to be smaller than a fine tolerance is no 0; and a whole number is no estimate. Of both, the digits
     count that are written.
     """
     # as floats, all that are too great are one

@@ -66,6 +66,8 @@ _ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 _MOST_WITHHELD = 3
 # How many of the program's last answers are looked at anew before a test makes an object
 _MOST_REFROZEN = 50
+# What tells the program something, and asks it nothing
+_TELLING = {"provide", "threads", "turn", "end", "states", "seed", "setrecursionlimit"}
 # Operators by which no answer changes
 _COMPARING = {"eq", "ne", "state", "hash"}
 _BINDING = (property, classmethod, staticmethod)
@@ -127,9 +129,14 @@ class Program:
     """
 
     replays: Any = None
+    # the objects that it answered with since a test made one, and the last before, by number
+    _answers: dict[int, Any]
+    # whether it is now handed such; and what may have changed them, and how much of it when they were looked at last
+    _hands = False
+    _changes = _looked_at = 0
 
     def __init__(self, line: JailLine) -> None:
-        self._stand_ins: dict[int, Any] = {}
+        self._stand_ins, self._answers = dict[int, Any](), dict[int, Any]()
         self._classes: dict[int, type] = {}
         # the class that a test names now, and those that tests have named
         self._naming, self._named = "", set[type]()
@@ -142,16 +149,10 @@ class Program:
         self.cannot_travel = ""
         self.withheld: dict[str, None] = {}
         self.made: list[Any] = []
-        # objects that it answered with since a test made one, and the last before, by number; and whether it is now
-        # handed such
-        self._answers: dict[int, Any] = {}
-        self._hands = False
         # what it says from then on may be what a test expects
         self.is_told = False
         self._returns = False
         self.questions = self.answers = 0
-        # what may have changed an answer, and how often when they were looked at last
-        self._changes = self._looked_at = 0
         # failed assertions of what the tests lend, by its number; None is for those that nothing can take back
         self._failed: dict[int | None, BaseException] = {}
         self._errors: list[BaseException] = []
@@ -212,7 +213,7 @@ class Program:
 
     def _set_of_both(self, name: str, own: Callable[..., None], *given: object) -> None:
         own(*given)
-        self.ask({"do": "world", "name": name}, given)
+        self.ask({"do": name}, given)
 
     def names(self) -> list[str]:
         """The names that `from program import *` would bring."""
@@ -311,7 +312,7 @@ class Program:
                 with self._talk.within(reply["in"]):
                     answer = self._serve(reply["back"])
                 self._talk.send(answer, reply["in"])
-            self.has_answered |= request["do"] not in ("provide", "threads", "turn", "end", "states", "world")
+            self.has_answered |= request["do"] not in _TELLING
             is_read = request["do"] == "attr" and request["name"][:1] != "_"
             self.answers += (is_read or request["do"] in ("call", "op", "await")) and not request.get("makes")
             self._changes += not (request.get("makes") or request.get("op") in _COMPARING or request["do"] == "states")
@@ -444,7 +445,7 @@ class Program:
                 self._thaw(value)
             return {"h": number_of(value)}
         if issubclass(own, Difference):
-            return self.pack(value.value)
+            return self.pack(value.value)  # type: ignore[attr-defined]
         if issubclass(own, tuple):
             items = [self.pack(item) for item in value]  # type: ignore[attr-defined]
             return {"n": {"names": [own.__name__, *own._fields], "items": items}}

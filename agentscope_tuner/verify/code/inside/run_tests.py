@@ -451,10 +451,9 @@ def _refuse_judged(tree: ast.Module, own: set[str]) -> None:
 def _holding(nodes: Sequence[ast.AST], own: set[str]) -> set[str]:
     """The variables that hold what the program gave, which tests ask by these names."""
     told: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Assign):
-            if {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)} & (own | told):
-                told |= {one.id for to in node.targets for one in ast.walk(to) if isinstance(one, ast.Name)}
+    for node in (node for node in nodes if isinstance(node, ast.Assign)):
+        if {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)} & (own | told):
+            told |= {one.id for to in node.targets for one in ast.walk(to) if isinstance(one, ast.Name)}
     return told
 
 

@@ -333,8 +333,8 @@ class _Server:
             return {"ok": None}
         if do == "states":
             return {"ok": pack([_state(self._kept[number]) for number in request["of"]])}
-        if do == "world":
-            change: Any = {"seed": random.seed, "setrecursionlimit": sys.setrecursionlimit}[request["name"]]
+        if do in ("seed", "setrecursionlimit"):
+            change: Any = random.seed if do == "seed" else sys.setrecursionlimit
             return {"ok": change(*map(self._unpack, request["args"]))}
         if do == "class":
             return {"ok": self._keep(self._derived(request))}

@@ -295,7 +295,7 @@ class StandIn:
     _program: Any
     _number: int
     _made: bool
-    # plain data that a test has made it of; and what an answer held before the test made another object, alone in a list
+    # plain data that a test has made it of; and what an answer held before the test made an object, alone in a list
     _given: frozenset[object] = frozenset()
     _frozen: Any = None
     # fields that its class, a dataclass, does not compare
@@ -625,7 +625,7 @@ class StandIn:
             met = max(self._met, (0 if name.rstrip("_")[-3:] != "sub" else 1) if self._made else 1 + is_less)
         is_quotient = name in ("truediv", "rtruediv") and isinstance(answer, int | float) and not self._may_meet(other)
         if not met and is_quotient and abs(answer - 1) < _ABOUT:
-            return Quotient(answer, type(self).__name__)
+            return NearOne(answer, type(self).__name__)
         if not met:
             return answer
         if not is_own:
@@ -763,10 +763,13 @@ class Difference:
     __mul__ = __pow__ = __truediv__ = __floordiv__ = __mod__ = __len__ = __iter__ = __contains__ = _refuse
 
 
-class Quotient(Difference):
+class NearOne(Difference):
     """The same for a quotient that is about 1, which would be the program's word that both are nearly the same."""
 
-    __add__ = __radd__ = __sub__ = Difference._refuse
+    def _plus(self, other: Any) -> Any:
+        self._refuse()
+
+    __add__ = __radd__ = __sub__ = _plus
 
 
 class StandInIterator(StandIn):
