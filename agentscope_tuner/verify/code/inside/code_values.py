@@ -137,7 +137,7 @@ _ARRAYS = {"b1", *(f"{kind}{size}" for kind in "iuf" for size in (1, 2, 4, 8)), 
 _Pack = Callable[[Any], object]
 #: What an array without items becomes; see `empty_arrays`.
 make_empty: Callable[[Any], Any] = lambda array: array  # noqa: E731
-#: What a float that is infinite or NaN becomes, and is told of the same in a Decimal or a complex; see there, too.
+#: What a float that is infinite or NaN becomes, also as a part of a complex; see there, too.
 make_not_finite: Callable[..., float] = lambda number, **_: number  # noqa: E731
 
 
@@ -225,8 +225,6 @@ def _decimal(value: object, _: _Pack) -> Decimal:
     number = Decimal(_text(value))
     if number.is_finite() and abs(number.adjusted()) > _MOST_EXPONENT:
         raise NotPlainError("an exponent over the bounds")
-    if not number.is_finite():
-        make_not_finite(math.inf, is_part=True)
     return number
 
 

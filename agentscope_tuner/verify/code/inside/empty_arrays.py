@@ -144,9 +144,10 @@ class Sizes:
             setattr(self, name, functools.partial(self._equal, how))
 
     def _equal(self, how: _Order, first: Any, second: Any) -> Any:
-        """Whether two are equal, of which numpy asks each item."""
-        if any("numpy" in type(one).__module__ for one in (first, second)) and is_nothing(first) != is_nothing(second):
-            _refuse()
+        """Whether two are equal, of which numpy asks each item; a list is no array yet."""
+        for one, other in ((first, second), (second, first)):
+            if isinstance(one, list | tuple) and type(other).__module__ == "numpy" and is_nothing(one) > is_nothing(other):
+                _refuse()
         return how(first, second)
 
     def _quick(self, name: str) -> Callable[..., Any]:
