@@ -146,7 +146,8 @@ class Sizes:
     def _equal(self, how: _Order, first: Any, second: Any) -> Any:
         """Whether two are equal, of which numpy asks each item; a list is no array yet."""
         for one, other in ((first, second), (second, first)):
-            if isinstance(one, list | tuple) and type(other).__module__ == "numpy" and is_nothing(one) > is_nothing(other):
+            is_met = isinstance(one, list | tuple) and type(other).__module__ == "numpy"
+            if is_met and is_nothing(one) > is_nothing(other):
                 _refuse()
         return how(first, second)
 
