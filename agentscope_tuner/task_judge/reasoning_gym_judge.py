@@ -26,6 +26,7 @@ from agentscope_tuner.verify.code.inside.code_values import NotPlainError, dump
 from agentscope_tuner.verify.countdown import NotArithmeticError, evaluate
 from agentscope_tuner.verify.find import find_answer
 from agentscope_tuner.verify.strict_json import NotStrictJsonError, float_real, read_json
+from agentscope_tuner.verify.words import OFFERS, denies
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
@@ -282,6 +283,8 @@ def another(answer: str, own: str, dataset: str = "") -> str | None:
     """
     if dataset in _ONE_TEXT and answer.casefold().split() != own.casefold().split():
         return "the answer is another text"
+    if _says_more(answer, own):
+        return "the answer denies it, or says more"
     if (listed := _numbers_in(own)) is not None:
         given = sorted(_read_number(found[0]) for found in _A_NUMBER.finditer(answer))
         pairs = zip(given, listed, strict=False)
@@ -301,6 +304,17 @@ def another(answer: str, own: str, dataset: str = "") -> str | None:
     decimals, said_number = len(own.strip().partition(".")[2]), numbers.pop()
     same = math.isclose(said_number, number, rel_tol=_ROUNDING if decimals else 0.0)
     return None if same or (decimals and round(said_number, decimals) == number) else "the answer is another number"
+
+
+def _says_more(answer: str, own: str) -> bool:
+    """Whether an answer holds the data set's own, and beside it denies it or offers another, or goes on behind it."""
+    parts = r"\s+".join(map(re.escape, own.split()))
+    if not parts or not (found := [*re.finditer(rf"(?<!\w){parts}(?!\w)", answer, re.IGNORECASE)]):
+        return False
+    before = answer[: found[-1].start()].rpartition("\n")[2]
+    behind, *later = answer[found[-1].end() :].split("\n")
+    words = re.findall(r"[^\W\d_]+(?:['’]\w+)?", f"{before} {behind}".lower())
+    return any(denies(word) or word in OFFERS for word in words) or re.search(r"\w", "".join(later)) is not None
 
 
 def _numbers_in(own: str) -> list[float] | None:

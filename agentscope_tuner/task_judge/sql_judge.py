@@ -5,7 +5,6 @@ and in order only where the reference orders.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -287,7 +286,7 @@ def same_rows(
     """None where the rows are the same, else the first difference in words, without the expected rows.
 
     Columns count by their place, not by their names. A number is a number, whether SQLite keeps it as an integer or
-    not; whole numbers are the same exactly, others to twelve digits. NULL is NULL, and no text is a number.
+    not; expected integers are the same exactly, others to twelve digits. NULL is NULL, and no text is a number.
 
     Args:
         ordered: whether their order counts.
@@ -299,7 +298,7 @@ def same_rows(
         return f"{len(got)} rows, {len(expected)} expected"
     if got and len(got[0]) != len(expected[0]):
         return f"{len(got[0])} columns, {len(expected[0])} expected"
-    comparable = _comparable(got, expected)
+    comparable = _comparable(expected)
     here, there = [*map(comparable, got)], [*map(comparable, expected)]
     if ordered:
         at = next((at for at, pair in enumerate(zip(here, there, strict=True), 1) if pair[0] != pair[1]), None)
@@ -334,9 +333,9 @@ def _same_but_for_ties(got: Sequence[Row], begun: int, expected: Sequence[Row], 
     return start == len(expected) == len(turned) >= begun + len(got)
 
 
-def _comparable(got: Sequence[Row], expected: Sequence[Row]) -> Callable[[Row], Row]:
+def _comparable(expected: Sequence[Row]) -> Callable[[Row], Row]:
     """What makes of a row one that equals those which are the same."""
-    columns = [_number_of(*column) for column in zip(zip(*got, strict=True), zip(*expected, strict=True), strict=True)]
+    columns = [_number_of(column) for column in zip(*expected, strict=True)]
 
     def compare(row: Row) -> Row:
         return tuple(
@@ -347,24 +346,30 @@ def _comparable(got: Sequence[Row], expected: Sequence[Row]) -> Callable[[Row], 
     return compare
 
 
-def _exact(value: int | float) -> object:
-    return int(value) if isinstance(value, int) or value.is_integer() else value
+def _number_of(expected: Row) -> Callable[[Any], object]:
+    """What makes of a column's numbers those that count: whole ones exactly where all that are expected are whole, and
+    an expected integer exactly beside whatever else; others to some digits.
+    """
+    numbers = [value for value in expected if isinstance(value, int | float)]
+    is_whole = all(map(_is_whole, numbers))
+    exact = {int(one) for one in numbers if is_whole or isinstance(one, int)}
+    least = min((abs(one) for one in numbers if one), default=1.0)
 
+    def rounded(value: int | float) -> float:
+        return 0.0 if least >= _LEAST and abs(value) < _NOTHING else float(f"{float(value):.{_DIGITS}g}")
 
-def _number_of(got: Row, expected: Row) -> Callable[[Any], object]:
-    """What makes of a column's numbers those that count: exactly where all of them are whole."""
-    numbers = [value for value in (*got, *expected) if isinstance(value, int | float)]
-    if all(isinstance(one, int) or (one.is_integer() and abs(one) < _WHOLE_BELOW) for one in numbers):
-        return _exact
-    least = min((abs(one) for one in expected if isinstance(one, int | float) and one), default=1.0)
-
-    def rounded(value: int | float) -> object:
+    def compare(value: int | float) -> object:
         try:
-            number = float(value)
-        except OverflowError:
-            return value
-        if least >= _LEAST and abs(number) < _NOTHING:
-            return 0.0
-        return float(f"{number:.{_DIGITS}g}") if math.isfinite(number) else repr(number)
+            if (is_whole and _is_whole(value)) or (round(value) in exact and rounded(value) == rounded(round(value))):
+                return round(value)
+            # no integer that it is near
+            return (rounded(value),)
+        # not finite, or an int too large for a float
+        except (OverflowError, ValueError):
+            return repr(value)
 
-    return rounded
+    return compare
+
+
+def _is_whole(value: int | float) -> bool:
+    return isinstance(value, int) or (value.is_integer() and abs(value) < _WHOLE_BELOW)

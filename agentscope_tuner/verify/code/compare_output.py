@@ -28,8 +28,12 @@ _MOST_DIGITS = 400
 # Items in any order that are only near to what is expected
 _MOST_NEAR = 1000
 _MOST_NEAR_LINES = 200
-# Rounding errors of a long sum, relative to it
-_ROUNDING = 1e-9
+# Rounding errors of a long sum, relative to it; and what they leave of a difference that is 0
+_ROUNDING, _NOTHING = 1e-9, Decimal("1e-12")
+# A greater tolerance was chosen for the row
+_FINE = 1e-6
+# Of an integer as a float, and the digits that `%g` writes
+_WHOLE_BELOW, _DIGITS_OF_G = 2**53, 6
 
 
 def same_output(printed: str, expected: str, *, tolerance: float, unordered: bool = False) -> str | None:
@@ -147,9 +151,28 @@ def _near(word: str, expected: str, tolerance: float) -> bool:
         got, wanted = Decimal(word), Decimal(expected)
     except InvalidOperation:
         return False
+    return _is_near(got, wanted, tolerance)
+
+
+def _is_near(got: Decimal, wanted: Decimal, tolerance: float) -> bool:
+    """Whether a number differs from an expected one by no more than `tolerance`, absolutely or relatively.
+
+    What is expected to be smaller than a fine tolerance is no 0; and a whole number is no estimate. Of both, the digits
+    count that are written.
+    """
     # as floats, all that are too great are one
     near, far = float(got), float(wanted)
-    return got == wanted or (math.isfinite(far) and math.isclose(near, far, rel_tol=tolerance, abs_tol=tolerance))
+    if not (math.isfinite(far) and math.isclose(near, far, rel_tol=tolerance, abs_tol=tolerance)):
+        return got == wanted
+    off, places = abs(got - wanted), [int(one.as_tuple().exponent) for one in (got, wanted)]
+    if tolerance > _FINE or not wanted:
+        return True
+    if abs(far) <= tolerance:
+        is_rounded = bool(got) and off <= Decimal(5).scaleb(max(places) - 1)
+        return is_rounded or off <= max(_NOTHING, abs(wanted) * Decimal(tolerance))
+    if not near.is_integer() or abs(near) >= _WHOLE_BELOW:
+        return True
+    return off <= Decimal(5).scaleb(max(0, min(max(places), wanted.adjusted() + 1 - _DIGITS_OF_G)) - 1)
 
 
 def same_value(got: object, expected: Sequence[object], *, tolerance: float, unordered: bool = False) -> bool:
@@ -207,7 +230,7 @@ def _same_number(got: int | float, expected: int | float, tolerance: float) -> b
         return got == expected
     try:
         if isinstance(expected, float):
-            return got == expected or math.isclose(got, expected, rel_tol=tolerance, abs_tol=tolerance)
+            return _is_near(Decimal(repr(got)), Decimal(repr(expected)), tolerance)
         # exactly: as floats, neighbours among great integers are one
         off = abs(Fraction(got) - expected)
     # an infinite one, none, or an int too large for a float

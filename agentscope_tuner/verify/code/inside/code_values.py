@@ -137,8 +137,8 @@ _ARRAYS = {"b1", *(f"{kind}{size}" for kind in "iuf" for size in (1, 2, 4, 8)), 
 _Pack = Callable[[Any], object]
 #: What an array without items becomes; see `empty_arrays`.
 make_empty: Callable[[Any], Any] = lambda array: array  # noqa: E731
-#: What a float that is infinite or NaN becomes; see there, too.
-make_not_finite: Callable[[float], float] = lambda number: number  # noqa: E731
+#: What a float that is infinite or NaN becomes, also as a part of a complex; see there, too.
+make_not_finite: Callable[..., float] = lambda number, **_: number  # noqa: E731
 
 
 def _int(value: int, _: _Pack) -> object:
@@ -228,6 +228,11 @@ def _decimal(value: object, _: _Pack) -> Decimal:
     return number
 
 
+def _complex(parts: Any, _: _Pack) -> complex:
+    found = [float(_text(part)) for part in parts[:2]]
+    return complex(*(one if math.isfinite(one) else make_not_finite(one, is_part=True) for one in found))
+
+
 def _spread(keys: list[Any]) -> list[Any]:
     if len(keys) > _MOST_OF_A_HASH and max(Counter(map(hash, keys)).values()) > _MOST_OF_A_HASH:
         raise NotPlainError("keys that share a hash")
@@ -312,7 +317,7 @@ _UNPACKERS: dict[str, Callable[[Any, _Pack], object]] = {
     "q": _listed(deque),
     "b": lambda value, _: bytes.fromhex(_text(value)),
     "y": lambda value, _: bytearray.fromhex(_text(value)),
-    "c": lambda value, _: complex(float(_text(value[0])), float(_text(value[1]))),
+    "c": _complex,
     "D": _decimal,
     "F": _listed(_fraction),
     "r": _listed(lambda parts: range(*parts)),

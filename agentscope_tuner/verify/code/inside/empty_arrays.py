@@ -166,9 +166,11 @@ class Sizes:
             _refuse()
         return how(first, second)
 
-    def received(self, number: float) -> float:
-        """A number of the program that is not finite."""
+    def received(self, number: float, *, is_part: bool = False) -> float:
+        """A number of the program that is not finite; as a part of another number it is not followed from here."""
         self._has_odd = True
+        # what a test names is then no reason for what it meets
+        self._names_infinite &= not is_part
         return NotFinite(number)
 
     def note(self) -> set[float]:

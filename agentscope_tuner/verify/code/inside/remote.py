@@ -65,8 +65,12 @@ _QUICK_STEPS, _SLOW_STEP = 20, 0.002
 _ABSTRACT = {"Mapping", "MutableMapping", "Sequence", "MutableSequence", "Set", "MutableSet"}
 _ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 _MOST_WITHHELD = 3
-# How many of the program's last answers are looked at before a test makes an object
-_MOST_FROZEN = 50
+# How many of the program's last answers are looked at anew before a test makes an object
+_MOST_REFROZEN = 50
+# What tells the program something, and asks it nothing
+_TELLING = {"provide", "threads", "turn", "end", "states", "seed", "setrecursionlimit"}
+# Operators by which no answer changes
+_COMPARING = {"eq", "ne", "state", "hash"}
 _BINDING = (property, classmethod, staticmethod)
 # What a test lends to be called alone
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type, functools.partial)
@@ -117,8 +121,7 @@ class Program:
         has_answered: whether it answered anything, raised as it was loaded, or ended: from then on there are only
             verdicts, since whatever a test ends with may be the program's doing.
         questions: how many it was asked.
-        answers: how many of its functions, and of the operators of its objects, have answered.
-        calls: how often it was called, or changed.
+        answers: how many of its functions, and of the operators and attributes of its objects, have answered.
         is_used: whether it was asked for more than what a name stands for.
         cannot_travel: what the tests do that needs the program in their own interpreter.
         withheld: what the program or the tests asked for, and did not get from the other side.
@@ -128,11 +131,14 @@ class Program:
     """
 
     replays: Any = None
-    # how many calls there had been when it was last told what an answer may be compared with
-    _is_told_at = -1
+    # the objects that it answered with since a test made one, and the last before, by number
+    _answers: dict[int, Any]
+    # whether it is now handed such; and what may have changed them, and how much of it when they were looked at last
+    _hands = False
+    _changes = _looked_at = 0
 
     def __init__(self, line: JailLine) -> None:
-        self._stand_ins: dict[int, Any] = {}
+        self._stand_ins, self._answers = dict[int, Any](), dict[int, Any]()
         self._classes: dict[int, type] = {}
         # the class that a test names now, and those that tests have named
         self._naming, self._named = "", set[type]()
@@ -195,9 +201,9 @@ class Program:
         kinds: Any = enum.EnumMeta
         kinds.__subclasscheck__ = _is_enum
         kinds.__instancecheck__ = lambda kind, one: type.__instancecheck__(kind, one) or _is_enum(kind, type(one))
-        # a test that sets it wants the program's numbers to repeat
-        own_seed = random.seed
-        random.seed = lambda *given: (own_seed(*given), self.ask({"do": "seed"}, given))[0]
+        # a test that sets these wants the program's numbers to repeat, and its calls to go no deeper
+        for home, name in ((random, "seed"), (sys, "setrecursionlimit")):
+            setattr(home, name, functools.partial(self._set_of_both, name, getattr(home, name)))
         own_start = threading.Thread.start
 
         def start(thread: threading.Thread) -> None:
@@ -206,6 +212,10 @@ class Program:
             own_start(thread)
 
         setattr(threading.Thread, "start", start)  # noqa: B010 - mypy
+
+    def _set_of_both(self, name: str, own: Callable[..., None], *given: object) -> None:
+        own(*given)
+        self.ask({"do": name}, given)
 
     def names(self) -> list[str]:
         """The names that `from program import *` would bring."""
@@ -270,6 +280,9 @@ class Program:
         self.is_told |= request["do"] == "op" and bool(arguments)
         with self._talk.place():
             with self._talk.lock:
+                self._hands = request["do"] in ("call", "set") and not request.get("makes")
+                if self._hands:
+                    self._thaw(self._stand_ins.get(request.get("h", 0)))
                 if "args" in request or arguments:
                     request = {**request, "args": [self.pack(part) for part in arguments]}
                 if named is not None:
@@ -301,9 +314,10 @@ class Program:
                 with self._talk.within(reply["in"]):
                     answer = self._serve(reply["back"])
                 self._talk.send(answer, reply["in"])
-            self.has_answered |= request["do"] not in ("provide", "threads", "turn", "end", "states")
-            self.answers += request["do"] in ("call", "op", "await") and not request.get("makes")
-            self.calls += request["do"] in ("call", "await", "set") and not request.get("makes")
+            self.has_answered |= request["do"] not in _TELLING
+            is_read = request["do"] == "attr" and request["name"][:1] != "_"
+            self.answers += (is_read or request["do"] in ("call", "op", "await")) and not request.get("makes")
+            self._changes += not (request.get("makes") or request.get("op") in _COMPARING or request["do"] == "states")
             if "busy" in reply:
                 self._loops.go_on()
             # beside the test nobody could be told of a failure: the next question is
@@ -429,8 +443,10 @@ class Program:
     def _lend(self, value: object) -> object:
         own: Any = type(value)
         if issubclass(own, StandIn | StandInFunction):
+            if self._hands:
+                self._thaw(value)
             return {"h": number_of(value)}
-        if own is Difference:
+        if issubclass(own, Difference):
             return self.pack(value.value)  # type: ignore[attr-defined]
         if issubclass(own, tuple):
             items = [self.pack(item) for item in value]  # type: ignore[attr-defined]
@@ -649,9 +665,16 @@ class Program:
         return self._returned(self._stand_ins[number])
 
     def _returned(self, found: Any) -> Any:
-        if self._returns and isinstance(found, StandIn):
-            object.__setattr__(found, "_made", False)
+        if isinstance(found, StandIn):
+            if self._returns:
+                object.__setattr__(found, "_made", False)
+            self._note_answer(found)
         return found
+
+    def _note_answer(self, one: Any) -> None:
+        if type(one).__mro__[-2] is StandIn and one._plain is None:
+            self._answers.pop(number := number_of(one), None)
+            self._answers[number] = one
 
     def _generated(self, number: int) -> Generator[Any, Any, Any]:
         """A generator of this side's for one of the program's."""
@@ -714,12 +737,10 @@ class Program:
         if not (vars(kind).get("_is_class", False) and given_of(data)):
             return found
         self._freeze()
-        # from now on, until it is called again, its answers could be what they are compared with
-        self._is_told_at = self.calls
         for given in ((data,), *([(*data,)] if isinstance(data, list | tuple) else [])):
             with contextlib.suppress(Exception):
                 found.append(self._make_one(kind, kind._number, given, {}))
-        is_frozen = answer._frozen is not None and answer._frozen[0] == self.calls
+        is_frozen = answer._frozen is not None
         for one in found:
             # an object that was there is not made
             if isinstance(one, StandIn) and number_of(one) in before:
@@ -742,15 +763,26 @@ class Program:
 
     def _freeze(self) -> None:
         """Note what the program's answers hold, before it sees what they may be compared with."""
-        answers = [one for one in [*self._stand_ins.values()][-_MOST_FROZEN:] if type(one).__mro__[-2] is StandIn]
-        answers = [one for one in answers if not one._made and one._plain is None]
-        if self._is_told_at == self.calls:
-            answers = [one for one in answers if one._frozen is None or one._frozen[0] != self.calls]
+        answers = [one for one in self._answers.values() if not one._made]
+        self._answers = {number_of(one): one for one in answers[-_MOST_REFROZEN:]}
+        is_same, self._looked_at = self._looked_at == self._changes, self._changes
+        answers = [one for one in answers if one._frozen is None or not is_same]
         if not answers:
             return
         states = self.ask({"do": "states", "of": [number_of(one) for one in answers]})
         for one, state in zip(answers, states if isinstance(states, list) else [], strict=False):
-            object.__setattr__(one, "_frozen", (self.calls, state))
+            try:
+                # no container that a later message changes
+                object.__setattr__(one, "_frozen", [unpack(pack(state))])
+            except Exception as exc:  # noqa: BLE001 - hostile data
+                raise self._no_answer(f"the program told of a state that is no data: {exc}") from None
+
+    def _thaw(self, one: Any) -> None:
+        """Forget what an answer held that the tests call, set or hand over: it may hold something else from then on."""
+        one = one.__dict__.get("_of") if isinstance(one, StandInFunction) else one
+        if isinstance(one, StandIn):
+            object.__setattr__(one, "_frozen", None)
+            self._note_answer(one)
 
     def derive(self, kind: type, space: dict[str, object]) -> int:
         """Have the program make a class of the test's, built on its own; the number of it."""

@@ -90,8 +90,8 @@ _RUNNING = {"pickle.find_class", "subprocess.Popen", "os.system", "os.exec", "os
 
 
 # The standard modules that make code of names alone
-_MAKING = ("collections/__init__.py", "dataclasses.py", "functools.py", "typing.py")
 _LIBRARY = os.path.dirname(os.__file__)
+_MAKING = {f"{_LIBRARY}/{name}" for name in ("collections/__init__.py", "dataclasses.py", "unittest/mock.py")}
 
 
 def _refuse_to_run(event: str, given: tuple[Any, ...]) -> None:
@@ -100,7 +100,7 @@ def _refuse_to_run(event: str, given: tuple[Any, ...]) -> None:
     if event == "exec":
         file, by = given[0].co_filename, sys._getframe(1).f_code.co_filename
         is_installed = file.startswith(("<frozen ", f"{_LIBRARY}/"))
-        is_made = by in (__file__, *(f"{_LIBRARY}/{name}" for name in _MAKING)) or by.startswith("<frozen ")
+        is_made = by in {__file__, f"{_LIBRARY}/typing.py", *_MAKING} or by.startswith("<frozen ")
         if not is_installed and not (is_made and (file[0] == "<" or by == __file__)):
             _refuse_code()
 
@@ -218,15 +218,15 @@ class ProgramTexts:
         def run(source: Any, *spaces: Any, **more: Any) -> Any:
             caller = sys._getframe(1)
             spaces = _spaces(caller, *spaces, **more)
-            text = source if self._is_foreign(source) else self._text_behind(source)
+            text = source if self._is_foreign(source, caller.f_code) else self._text_behind(source)
             if text is not None and not _is_expression(text, self._names(caller, spaces)):
                 self._on_code()
             return run_text(compiled(source, "eval", caller), *spaces)
 
         def execute_text(source: Any, *spaces: Any, closure: Any = None, **more: Any) -> None:
-            if self._is_foreign(source) or self._text_behind(source) is not None:
-                self._on_statements()
             caller = sys._getframe(1)
+            if self._is_foreign(source, caller.f_code) or self._text_behind(source) is not None:
+                self._on_statements()
             run_code(compiled(source, "exec", caller), *_spaces(caller, *spaces, **more), closure=closure)
 
         def compiled(source: Any, mode: str, caller: types.FrameType) -> Any:
@@ -243,7 +243,7 @@ class ProgramTexts:
             code = compile_text(source, filename, mode, flags, True, *given, **more)
             # an import compiles what a file of this side holds
             is_import = caller.co_filename.startswith("<frozen ")
-            if not is_import and isinstance(code, types.CodeType) and self._is_foreign(source):
+            if not is_import and isinstance(code, types.CodeType) and self._is_foreign(source, caller):
                 self._codes.append((code, source))
             return code
 
@@ -252,8 +252,9 @@ class ProgramTexts:
     def _text_behind(self, source: object) -> object:
         return next((text for code, text in self._codes if code is source), None)
 
-    def _is_foreign(self, source: object) -> bool:
-        if (text := _text_of(source)) in self._own or not text:
+    def _is_foreign(self, source: object, by: types.CodeType) -> bool:
+        # what the library makes of names is its own, whatever line of it the program has said
+        if (text := _text_of(source)) in self._own or not text or by.co_filename in _MAKING:
             return False
         # nobody's tests hold bytes that they run
         if self._size > _MOST_KEPT or not isinstance(source, str):

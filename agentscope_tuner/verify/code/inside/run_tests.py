@@ -403,17 +403,29 @@ def _refuse_judged(tree: ast.Module, own: set[str]) -> None:
     Args:
         own: what the tests would ask the program for.
     """
-    for node in ast.walk(tree):
+    nodes = [*ast.walk(tree)]
+    answers = own | _holding(nodes, own)
+    asserted = [node.test for node in nodes if isinstance(node, ast.Assert)]
+    for node in nodes:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in own):
             continue
-        called = [
-            {one.func.id for one in ast.walk(part) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)}
-            for part in node.args
-        ]
+        called = [{one.id for one in ast.walk(part) if isinstance(one, ast.Name)} for part in node.args]
         # two trees that the program builds may be compared by it
-        is_judge = len(called) > 1 and any(names & own for names in called) and not all(names & own for names in called)
-        if is_judge and _COMPARATOR.search(node.func.id):
+        is_judge = len(called) > 1 and any(names & answers for names in called)
+        is_judge = is_judge and not all(names & answers for names in called)
+        # of what is asserted about an answer and a float there is nothing but that they are near
+        is_near = node in asserted and any(isinstance(getattr(part, "value", None), float) for part in node.args)
+        if is_judge and (is_near or _COMPARATOR.search(node.func.id)):
             raise BrokenTestsError(f"they define no {node.func.id!r}, which compares the program's answer")
+
+
+def _holding(nodes: Sequence[ast.AST], own: set[str]) -> set[str]:
+    """The variables that hold what the program gave, which tests ask by these names."""
+    told: set[str] = set()
+    for node in (node for node in nodes if isinstance(node, ast.Assign)):
+        if {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)} & (own | told):
+            told |= {one.id for to in node.targets for one in ast.walk(to) if isinstance(one, ast.Name)}
+    return told
 
 
 def _stars(tree: ast.Module) -> set[str]:
@@ -426,12 +438,7 @@ def _tested_names(tree: ast.Module, own: set[str]) -> set[str]:
     """The functions whose results the tests look at: what an assertion calls first, or what that is given of `own`."""
     found: set[str] = set()
     nodes = [*ast.walk(tree)]
-    # variables that hold what the program gave
-    for node in nodes:
-        if isinstance(node, ast.Assign) and any(
-            isinstance(one, ast.Name) and one.id in own for one in ast.walk(node.value)
-        ):
-            own = own | {one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+    own = own | _holding(nodes, own)
     for node in nodes:
         if isinstance(node, ast.Assert):
             looked: Sequence[ast.expr] = [node.test.left if isinstance(node.test, ast.Compare) else node.test]

@@ -360,8 +360,9 @@ class _Server:
             return {"ok": None}
         if do == "states":
             return {"ok": pack([_state(self._kept[number]) for number in request["of"]])}
-        if do == "seed":
-            return {"ok": random.seed(*map(self._unpack, request["args"]))}
+        if do in ("seed", "setrecursionlimit"):
+            change: Any = random.seed if do == "seed" else sys.setrecursionlimit
+            return {"ok": change(*map(self._unpack, request["args"]))}
         if do == "class":
             return {"ok": self._keep(self._derived(request))}
         one: Any = self._kept[request["h"]]

@@ -380,8 +380,7 @@ class StandIn:
     _program: Any
     _number: int
     _made: bool
-    # plain data that a test has made it of; and what an answer held before the test made another object, and how many
-    # calls there had been then
+    # plain data that a test has made it of; and what an answer held before the test made an object, alone in a list
     _given: frozenset[object] = frozenset()
     _frozen: Any = None
     # fields that its class, a dataclass, does not compare
@@ -421,6 +420,8 @@ class StandIn:
             raise AttributeError(name)
         self._refuse_read()
         found = self._program.ask({"do": "attr", "h": self._number, "name": name})
+        if isinstance(found, StandInFunction):
+            found.__dict__["_of"] = self
         if not self._made and name in _PLAIN_METHODS:
             if isinstance(found, StandInFunction | StandInClass):
                 return partial(self._plainly, name, found)
@@ -627,8 +628,7 @@ class StandIn:
         That is what the answer held before the program was told of the object, so that no class can have it agree.
         """
         answer, made = (self, other) if other._made else (other, self)
-        is_frozen = answer._frozen is not None and answer._frozen[0] == self._program.calls
-        held = answer._frozen[1] if is_frozen else answer._operate("state")
+        held = answer._operate("state") if answer._frozen is None else answer._frozen[0]
         return made, made._operate("state"), held
 
     def _holds_the_same(self, made: Any, wanted: object, held: Any) -> bool:
@@ -726,6 +726,9 @@ class StandIn:
         else:
             is_less = name.removeprefix("i").removeprefix("r").rstrip("_") in _LESS
             met = max(self._met, (0 if name.rstrip("_")[-3:] != "sub" else 1) if self._made else 1 + is_less)
+        is_quotient = name in ("truediv", "rtruediv") and isinstance(answer, int | float) and not self._may_meet(other)
+        if not met and is_quotient and abs(answer - 1) < _ABOUT:
+            return NearOne(answer, type(self).__name__)
         if not met:
             return answer
         if not is_own:
@@ -746,6 +749,8 @@ class StandIn:
 
 
 _MOST_OTHERS = 5
+# How near to 1 a quotient may be of two that a test takes for the same
+_ABOUT = 0.1
 
 
 def given_of(value: Any) -> frozenset[object]:
@@ -835,7 +840,7 @@ class Difference:
         raise TypeError("a difference keeps its class")
 
     def __eq__(self, other: object) -> bool:
-        is_same = type(other) is not Difference and bool(self.value == other)
+        is_same = not issubclass(type(other), Difference) and bool(self.value == other)
         if is_same and not other:
             self._refuse()
         return is_same
@@ -867,6 +872,15 @@ def found_in_class(self: Any, one: Any, kind: type | None = None) -> Any:
         return self
     held = (name for base in type(one).__mro__ for name, part in vars(base).items() if part is self)
     return StandIn.__getattr__(one, next(held))
+
+
+class NearOne(Difference):
+    """The same for a quotient that is about 1, which would be the program's word that both are nearly the same."""
+
+    def _plus(self, other: Any) -> Any:
+        self._refuse()
+
+    __add__ = __radd__ = __sub__ = _plus
 
 
 class StandInIterator(StandIn):
