@@ -321,7 +321,7 @@ def told(text: str, question: Question) -> str:
 
 def _names_unit(word: str) -> bool:
     """Whether a word has a unit in it, also in a product or with a power: `m²`, `kg·m`."""
-    return any(unit_named(part) is not None for part in re.split(r"[²³°·⋅]", word) if part)
+    return any(unit_named(part) is not None for part in re.split(r"[²³]|[^\w'’-]", word.strip("'’-")) if part)
 
 
 _RAISED = {"²": "squared", "³": "cubed"}
@@ -342,9 +342,8 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
 
     Its other numbers are the question's. A value that stands where the question has another one is not the answer.
     """
-    plain = _without_condition(
-        " ".join(_SET_WORDS.sub(lambda said: f" {said[1] or ''} ", text).split()).rstrip(" ."), question.text
-    )
+    plain = _SET_WORDS.sub(lambda said: f" {said[1] or ''} ", text).replace("~", " ")
+    plain = _without_condition(" ".join(plain.split()).rstrip(" ."), question.text)
     asked = asked_of(question)
     if asked.text:
         plain = " ".join(with_figures(plain.split()))
@@ -354,7 +353,9 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
         return None
     before, value, behind = plain[: own[0].start()], own[0][0].strip(), plain[own[0].end() :].rstrip(" .。")
     led, followed = ([word.lower() for word in WORDS.findall(said)] for said in (before, behind))
-    if not _is_of_question(led, followed, question, asked):
+    # `mA` before its number is no small word
+    is_unit = any(word[1:].lower() != word[1:] and _names_unit(word) for word in before.split())
+    if is_unit or not _is_of_question(led, followed, question, asked):
         return None
     led, before = led[led[:1] in _REFLEXIVE :], before.lower().rstrip().removesuffix("for")
     if (
@@ -884,7 +885,7 @@ def without_rejected(text: str, question: Question) -> str:
 
     `x=2\\ (x=-1\\text{ is extraneous})` is `x=2`. Any other text is left as it is.
     """
-    plain = " ".join(_SET_WORDS.sub(lambda said: f" {said[1] or ''} ", text).split())
+    plain = " ".join(_SET_WORDS.sub(lambda said: f" {said[1] or ''} ", text).replace("~", " ").split())
     match = _BRACKETED.fullmatch(plain) if plain[-1:] in ")）" else None
     formulas = [one[0].strip() for one in _IN_WORDS.finditer(match["said"])] if match is not None else []
     if match is None or len(formulas) != 1 or _WORDED.search(_NAMED_SO.sub("", match["kept"])) is not None:

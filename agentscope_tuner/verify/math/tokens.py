@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, ParamSpec, TypeVar
 
 from agentscope_tuner._run.forks import Kept as Kept
 from agentscope_tuner.verify import re
-from agentscope_tuner.verify.words import joining
+from agentscope_tuner.verify.words import OR_WORDS, joining
 
 Role = Literal[
     "look", "same", "function", "fraction", "binomial", "root", "symbol", "constant", "bar", "decoration", "accent",
@@ -687,24 +687,7 @@ _BASES = {
 } | {"binary": 2, "octal": 8, "decimal": 10, "hex": 16, "hexadecimal": 16, "bin": 2, "oct": 8, "dec": 10}
 _BASE_WORD = "|".join(sorted(_BASES, key=len, reverse=True))
 
-_OR_WORDS = "|".join(
-    (
-        "or else",
-        "oppure",
-        "albo",
-        "czy",
-        "ya da",
-        "ή",
-        "または",
-        "又は",
-        "或",
-        "或者",
-        "或是",
-        "अथवा",
-        "או",
-        *joining("or"),
-    )
-)
+_OR_WORDS = "|".join(OR_WORDS)
 _AND_WORDS = "|".join(
     ("oraz", "şi", "й", "και", "および", "かつ", "그리고", "且", "和", "与", "以及", "و", "และ", "ו", *joining("and"))
 )

@@ -89,6 +89,7 @@ from agentscope_tuner.verify.math.units import (
 )
 from agentscope_tuner.verify.words import (
     COMPARED,
+    OR_WORDS,
     denies,
 )
 
@@ -194,9 +195,7 @@ _FULL_LABEL = re.compile(r"\s*（\s*(\d|[a-h]|[ivx]{1,4})\s*）\s*")
 # `%60`, which is a comment in an answer
 _PERCENT_FIRST = re.compile(r"\A%\s?(\d+(?:[.,]\d+)?)\Z")
 # `x<-7 o x>7`: before another condition it is no name
-_OR_ABROAD = re.compile(
-    r"(?<=[\w})])\s+(?:o|ou|oder|или|або|of|lub|albo|nebo|vagy|sau|veya|hoặc)\s+(?=[a-z]\s*(?:[<>=≤≥]|\\[lg][et]))"
-)
+_OR_ABROAD = re.compile(rf"(?<=[\w}})])\s+(?:o|{'|'.join(OR_WORDS)})\s+(?=[a-z]\s*(?:[<>=≤≥]|\\[lg][et]))")
 
 
 def _allows_all(word: str) -> bool:
