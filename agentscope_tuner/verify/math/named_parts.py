@@ -219,7 +219,7 @@ _PLACE_NAMED = re.compile(
     r"(?P<name>[^\W\d_]{3,}(?:\s[^\W\d_]{3,}){0,3})\s*(?(paren)[)）])"
 )
 _COORDINATE = r"[a-zA-Z](?:\s*=\s*[a-zA-Z])*\s*=\s*[^=,;:()<>\u3000-\uffef]{1,40}?"
-_JOINED_PLACE = r"\s*(?:[,;，、；]|(?<![^\W_])(?:and|und|et|y|e|и)(?![^\W_]))\s*"
+_JOINED_PLACE = r"\s*(?:[,;，、；]|(?<![^\W_])(?:and|und|et|y|e|и)(?![^\W_]|\s*=))\s*"
 _PLACE = (
     rf"(?P<place>{_COORDINATE}(?:{_JOINED_PLACE}{_COORDINATE})*"
     r"|(?:\([a-z](?:\s*,\s*[a-z])+\)\s*=\s*)?(?:\\left\s*)?\([^=()]{1,60}?(?:\\right)?\s*\))"
@@ -231,7 +231,7 @@ _REACHED = (
 _VALUE_AT = re.compile(
     rf"(?P<head>.+?)\s*(?:(?:[,，;；.]\s*)?(?:{_REACHED}\s*)?(?:{_AT})\s*{_PLACE}"
     rf"|[(（]\s*(?:{_REACHED}\s*)?(?:{_AT})?\s*{_PLACE.replace('place', 'inside')}\s*[)）]"
-    rf"|[,，;；]\s*(?={_COORDINATE})(?![a-zA-Z]\()"
+    rf"|[,，;；]\s*(?={_COORDINATE}|\([a-z](?:\s*,\s*[a-z])+\)\s*=)(?![a-zA-Z]\()"
     rf"{_PLACE.replace('place', 'listed')})"
 )
 _AT_VALUE = re.compile(
@@ -251,7 +251,9 @@ def _with_places(pair: Pair) -> list[tuple[str, str]]:
     if ("" in place) != ("" in wanted):
         # a point without names has the question's, in their order
         in_order = [*dict.fromkeys(one for one in letters if one in names)] == [*names]
-        place, wanted = (one if "" in one else {"": _point(one, names)} for one in (place, wanted) if in_order)
+        if not in_order:
+            return []
+        place, wanted = (one if "" in one else {"": _point(one, names)} for one in (place, wanted))
     if place.keys() != wanted.keys():
         return []
     one, own = (_part(_EXTREME.sub(r"\g<is> ", head), pair) for head in (said, told))

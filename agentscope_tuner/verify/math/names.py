@@ -154,7 +154,7 @@ class _Sign(NamedTuple):
     asked: re.Pattern[str]
 
 
-_ANYTHING, _NUMBER, _EVENT, _OF_ONE = r"(?=[\s\S])", r"_?\d*\(\d+\)", r"[(\[]", r"[(\[]?[A-Z]"
+_ANYTHING, _NUMBER, _EVENT, _OF_ONE = "", r"_?\d*\(\d+\)", r"[(\[]", r"[(\[]?[A-Z]"
 _SUBSTANCE = r"[(_][A-Z][A-Za-z0-9_^+-]*\)?"
 _TABLE = (
     # signs, what follows them, words of a question
@@ -205,6 +205,8 @@ _TABLE = (
     ("d dist", r"\((?=[A-Z\\])", r"distan|abstand|entfernung|расстоян|відстан|距离|距離|거리|odległoś"
      "|uzaklı|khoảng cách|avstånd"),
     ("div", _ANYTHING, "diverg|дивергенц|散度|発散|발산"),
+    ("D", r"_(?:\\vec |\\hat )?[a-z]\s?[a-z](?:\([^()]*\))?\Z", "directional|方向导数|方向導數|方向微分|방향도함수"
+     "|richtungsableitung|direction(?:al|nelle)|direccional|direcional|direzionale|по направлению|kierunkow"),
     ("max sup", _ANYTHING, EXTREMES["max"].pattern + "|larger|greater|higher|bigger|größere|plus grande|较大"
      "|больш|suprem|最值|极大|极值|extrem"),
     ("min inf", _ANYTHING, EXTREMES["min"].pattern + "|smaller|lower|lesser|kleinere|plus petite|较小|меньш"
@@ -578,7 +580,9 @@ def substances(question: str) -> set[str]:
     """The formulas of substances that a question asks for, by these or by name."""
     plain = re.sub(r"[_{}$^]|\\\w+|\(\w*\)", "", question)
     asks = asking_clause(plain)[0] or plain
-    return {*_CHEMICAL.findall(asks), *(one for one, named in _SUBSTANCES.items() if named.search(asks))}
+    found = {*_CHEMICAL.findall(asks), *(one for one, named in _SUBSTANCES.items() if named.search(asks))}
+    # of a solution, the only one that the question has
+    return found if found or len(only := {*_CHEMICAL.findall(plain)}) > 1 else only
 
 
 _SUBSTANCES = {

@@ -355,7 +355,7 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
     led, followed = ([word.lower() for word in WORDS.findall(said)] for said in (before, behind))
     # `mA` before its number is no small word
     is_unit = any(word[1:].lower() != word[1:] and _names_unit(word) for word in before.split())
-    if is_unit or not _is_of_question(led, followed, question, asked):
+    if is_unit or _is_of_another(before, question.text) or not _is_of_question(led, followed, question, asked):
         return None
     led, before = led[led[:1] in _REFLEXIVE :], before.lower().rstrip().removesuffix("for")
     if (
@@ -386,6 +386,15 @@ def _is_of_question(led: list[str], followed: list[str], question: Question, ask
     )
 
 
+def _is_of_another(before: str, question: str) -> bool:
+    """Whether a value is somebody's whom the clause that asks does not name, but another: `Nina is 36`."""
+    asks = asking_clause(question)[0]
+    own = [word for word in _PROPER.findall(before) if word in question and f" {word.lower()} " not in question]
+    own = [word for word in own if word.lower() not in JOINING and word.lower() not in VERBS]
+    return bool(own) and own[0] not in asks and re.search(r"(?<=[a-z,] )[A-Z][a-z]+", asks) is not None
+
+
+_PROPER = re.compile(r"\b[A-Z][a-z]+\b")
 _GOES_ON = re.compile(r",|\b(?:if|when|as|than|while|after|before)\b")
 _SPAN = re.compile(r"(?:second|minute|hour|day|week|month|year)s?|s|min|h|hrs?")
 
@@ -422,9 +431,11 @@ def _stands_for_another(before: str, behind: str, asked: str) -> bool:
     if len(led) == 1 and _last_asked(asked).startswith(f"{led[0]} "):
         # `In how many days?`
         return False
-    given = re.search(rf"(?<!\w){re.escape(' '.join(led[-2:]))} \W{{0,2}}[\d.,]+\W*(\w*)", asked) if led else None
+    given = re.search(rf"(?<!\w){re.escape(' '.join(led[-2:]))} \W{{0,2}}[\d.,]+\W*(\w*\W*\w*)", asked) if led else None
     names = JOINING.isdisjoint(led) and VERBS.isdisjoint(led)
-    return given is not None and (names or given[1] == _first(behind))
+    said = WORDS.findall(behind.lower())[:2]
+    # `is 36 years old`, where somebody `is 4 years older`
+    return given is not None and (names or WORDS.findall(given[1])[: max(len(said), 1)] == said)
 
 
 def _first(text: str) -> str:

@@ -918,6 +918,8 @@ _RULES: tuple[_Rule, ...] = (
     (" e ", re.compile(r"(?<=[\d€$%°)}])\s+e\s+(?=[-\d$€(\\])"), partial(_and_or_letter, "e")),
     (" i ", re.compile(r"(?<=[\d€$%°)}])\s+i\s+(?=[-\d$€(\\])"), partial(_and_or_letter, "i")),
     (" ", re.compile(r"(?<=[\w€$%°)}])\s+([^\s\d\\{}$()+*/^=,;.]{1,16})\s+(?=[-\d$€(\\])"), _joined_in_text),
+    # `x<-7 o x>7`: before another condition it is no name
+    (" ", re.compile(rf"(?<=[\w}})])\s+(?:o|{_OR_WORDS})\s+(?=[a-z]\s*(?:[<>=≤≥]|\\[lg][et]))"), " or "),
     ("*", re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*=)"), r"\1"),
     # the change of a quantity, by its sign
     (
@@ -1146,11 +1148,14 @@ _RULES: tuple[_Rule, ...] = (
     (
         "^",
         re.compile(
-            r"^((?:[a-zA-Z]\s*=\s*)?)[(\[]([^()\[\]]*,[^()\[\]]*)[)\]]"
-            r"\s*\^\{?\s*(?:T|\\top|\\intercal|\\(?:mathsf|mathrm|text)\s*\{\s*T\s*\})\s*\}?$"
+            r"(?<![\w)}])[(\[]([^()\[\]]*,[^()\[\]]*)[)\]]"
+            r"\s*\^(?:\{\s*)?(?:T|\\top|\\intercal|\\(?:mathsf|mathrm|text)\s*\{\s*T\s*\})(?:\s*\})?(?=\s*(?:,|\\\}|\\right\s*\\\}|$))"
         ),
-        r"\1(\2)",
+        r"(\1)",
     ),
+    # names: `\\det = 18`, `f(x)_{\\text{min}}`
+    ("=", re.compile(r"^\\(det|gcd|lcm|lim|arg|deg)\s*(?==)"), r"\\text{\1}"),
+    ("_{", re.compile(r"^([a-zA-Z])\([a-z]\)\s*(?=_\{[^{}]*(?:\{[^{}]*\})?\}\s*=)"), r"\1"),
     # feet and inches
     ("'", re.compile(rf"^(\d+)\s*'{_GAP}(\d+(?:\.\d+)?)\s*(?:''|\"|$)$"), r"\1\\text{ ft }\2\\text{ in}"),
     ("'", re.compile(r"^(\d+(?:\.\d+)?)\s*''$"), r"\1\\text{ inches}"),
