@@ -89,7 +89,7 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
     if len(answer) + len(truth) > LONGEST_FORM or not any(map(str.isalpha, answer + truth)):
         return []
     pair = Pair.of(bare(answer), reference(truth), question)
-    if placed := _with_places(pair):
+    if placed := _said_twice(pair) or _with_places(pair):
         return placed
     are_sizes = _IS_SIZE.search(pair.truth) is not None
     theirs, mine = (_parts(_BY.sub(";", side) if are_sizes else side, pair) for side in (pair.answer, pair.truth))
@@ -102,6 +102,7 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
         return []
     asked = pair.question.text if pair.question is not None else ""
     theirs = [_named_behind(one, mine) if has_names else _counted(one, theirs, asked) for one in theirs]
+    theirs = _of_circle(theirs, mine)
     names = [one.name for one in theirs if one.name]
     are_lengths = not names or (
         len(names) == len("AB") and bool(_LENGTH.match(names[0][0]) and _WIDTH.match(names[1][0]))
@@ -117,6 +118,41 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
     return [
         (_without_said(theirs[at], own.value, theirs, pair.question), own.value)
         for at, own in zip(order, mine if order else (), strict=True)
+    ]
+
+
+_ALSO = re.compile(
+    r"(?:\\[ ,;]|[\s,;，；]){0,4}+(?:\\text\s*\{|(?<=[,;\s，；]))[\s,;，；]{0,4}+(?:i\.\s?e\.|that is(?=[,:\s]*\})"
+    r"|d\.\s?h\.|c['’]est-à-dire|cioè|es decir|ou seja|isto é|то есть|т\.\s?е\.|czyli|yani|yaitu|tức là|即|也就是|つまり)"
+    r"[\s,:]*\}?\s*(?=\S)"
+)
+
+
+def _said_twice(pair: Pair) -> list[tuple[str, str]]:
+    """An answer and its other form behind `i.e.`, each for the reference: both must be right."""
+    said = _ALSO.split(pair.answer)
+    if len(said) != len("AB") or _ALSO.search(pair.truth) or not all(any(map(str.isdigit, one)) for one in said):
+        return []
+    lacks, over = (one.count("{") - one.count("}") for one in said)
+    return [(said[0] + "}" * lacks, pair.truth), (said[1].removesuffix("}" * -over), pair.truth)]
+
+
+# A centre by its letter
+_CENTRE = re.compile(r"^(?:[A-Z]|\\[A-Z][a-z]+)\s*(?=\()")
+_ACROSS = re.compile(r"d[iu]|диам|đường|średn|çap|直")
+
+
+def _of_circle(theirs: list[_Part], mine: Sequence[_Part]) -> list[_Part]:
+    """A point and a radius without their letters, where the reference names them by words: `M(3,-2), r=5`."""
+    points = [one.value[:1] == "(" for one in mine]
+    if sorted(points) != [False, True] or any(_ACROSS.match(word) for one in mine for word in one.name):
+        return theirs
+    letters = ("r", "R"), tuple("MCOSKPZIA")
+    return [
+        _Part((), _CENTRE.sub("", one.value) if is_point else one.value)
+        if not one.name or (one.is_sign and one.name[0] in letters[is_point])
+        else one
+        for one, is_point in zip(theirs, points, strict=True)
     ]
 
 

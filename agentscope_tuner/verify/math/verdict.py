@@ -922,6 +922,7 @@ _IN_ORDER = re.compile(r"\b[a-z]\s*<\s*[a-z]\b")
 _BARE_VALUE = re.compile(r"(?:\\[a-zA-Z]+|[\W\d_])+")
 
 
+_OF_SIZE = re.compile(r"\b(square|cubic) units?\b")
 _HOUR = re.compile("[:点點時时시]")
 
 
@@ -939,6 +940,8 @@ def _other_words(pair: Pair) -> str:
         is_one = is_physical(((singular(word), 1),)) or unit in units_named_in(question) or any(map(str.isalpha, truth))
         return (unit is not None and is_one) or word in NUMBER_WORDS or word in COUNTERS
 
+    if (unit := _OF_SIZE.search(pair.answer)) and power_asked(question) == (3 if unit[1] == "square" else 2):
+        return unit[0]
     if (found := says_another(pair.answer, truth, question, is_understood)) or _BARE_VALUE.fullmatch(truth) is None:
         return found
     ref, ans = pair.ref.node, pair.ans.node
