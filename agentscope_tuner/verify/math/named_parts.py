@@ -123,7 +123,7 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
 
 _ALSO = re.compile(
     r"(?:\\[ ,;]|[\s,;，；]){0,4}+(?:\\text\s*\{|(?<=[,;\s，；]))[\s,;，；]{0,4}+(?:i\.\s?e\.|that is(?=[,:\s]*\})"
-    r"|d\.\s?h\.|c['’]est-à-dire|cioè|es decir|ou seja|isto é|то есть|т\.\s?е\.|czyli|yani|yaitu|tức là|即|也就是|つまり)"
+    r"|d\.\s?h\.|c['’]est-à-dire|cioè|es decir|ou seja|isto é|то есть|т\.\s?е\.|czyli|yani|yaitu|tức là|即|也就是)"
     r"[\s,:]*\}?\s*(?=\S)"
 )
 

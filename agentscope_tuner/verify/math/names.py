@@ -154,7 +154,7 @@ class _Sign(NamedTuple):
     asked: re.Pattern[str]
 
 
-_ANYTHING, _NUMBER, _EVENT, _OF_ONE = "", r"_?\d*\(\d+\)", r"[(\[]", r"[(\[]?[A-Z]"
+_ANYTHING, _OF_SOME, _NUMBER, _EVENT, _OF_ONE = "", r"(?=[\s\S])", r"_?\d*\(\d+\)", r"[(\[]", r"[(\[]?[A-Z]"
 _SUBSTANCE = r"[(_][A-Z][A-Za-z0-9_^+-]*\)?"
 _TABLE = (
     # signs, what follows them, words of a question
@@ -207,9 +207,9 @@ _TABLE = (
     ("div", _ANYTHING, "diverg|дивергенц|散度|発散|발산"),
     ("D", r"_(?:\\vec |\\hat )?[a-z]\s?[a-z](?:\([^()]*\))?\Z", "directional|方向导数|方向導數|方向微分|방향도함수"
      "|richtungsableitung|direction(?:al|nelle)|direccional|direcional|direzionale|по направлению|kierunkow"),
-    ("max sup", _ANYTHING, EXTREMES["max"].pattern + "|larger|greater|higher|bigger|größere|plus grande|较大"
+    ("max sup", _OF_SOME, EXTREMES["max"].pattern + "|larger|greater|higher|bigger|größere|plus grande|较大"
      "|больш|suprem|最值|极大|极值|extrem"),
-    ("min inf", _ANYTHING, EXTREMES["min"].pattern + "|smaller|lower|lesser|kleinere|plus petite|较小|меньш"
+    ("min inf", _OF_SOME, EXTREMES["min"].pattern + "|smaller|lower|lesser|kleinere|plus petite|较小|меньш"
      "|infim|最值|极小|极值|extrem"),
     ("m", _SUBSTANCE, r"(?<!molar )\bmass|\bweigh|\bgrams?\b|gram[mo]|masse|masa|massa|质量|質量|질량|масс|грам"
      "|克|khối lượng|kütle"),
