@@ -39,7 +39,23 @@ def joining(meaning: str) -> tuple[str, ...]:
 
 
 #: words that mean `or`, but for English and for the letters that mean it
-OR_WORDS = ("or else", "oppure", "albo", "czy", "ya da", "または", "又は", "或", "或者", "或是", "अथवा", *joining("or"))
+OR_WORDS = (
+    "or else",
+    "oppure",
+    "albo",
+    "czy",
+    "ya da",
+    "yoksa",
+    "أم",
+    "还是",
+    "または",
+    "又は",
+    "或",
+    "或者",
+    "或是",
+    "अथवा",
+    *joining("or"),
+)
 # without those that mean something else in a larger language
 _SURE_ORS = "|".join(sorted({"or", *OR_WORDS} - {"of", "ar", "же", "не"}, key=len, reverse=True))
 OFFERS = re.compile(rf"(?<!\w)(?:{_SURE_ORS})(?!\w)|[或또]", re.IGNORECASE)

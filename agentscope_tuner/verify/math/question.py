@@ -265,7 +265,10 @@ _ASKS_ANGLE = re.compile(
     r"(?<![^\W\d_])(?:angle|[^\W\d_]*winkel|ángulo|angolo|ângulo|угол|угл[аы]|góc|açı|kąt|hoek)|夹角|角度|なす角|倾斜角|사잇각",
     re.IGNORECASE,
 )
-_RADIANS = re.compile("radi[aá][nl]|bogenmaß|радиан|弧度|ラジアン|라디안|radyan")
+# by name, or by a bound of an angle
+_RADIANS = re.compile(
+    r"radi[aá][nl]|bogenmaß|радиан|弧度|ラジアン|라디안|radyan|(?:<|\\leq?(?:slant)?|≤|,)\s*\d{0,3}(?:\\pi(?![a-z])|π)"
+)
 
 
 @dataclass(frozen=True)
@@ -684,7 +687,7 @@ class Question:
 
     @property
     def speaks_of_radians(self) -> bool:
-        """Whether the question mentions radians, and no degrees."""
+        """Whether the question mentions radians, or bounds an angle by multiples of pi, and mentions no degrees."""
         text = self.text.lower()
         return _RADIANS.search(text) is not None and "degree" not in text
 
