@@ -493,7 +493,9 @@ def _is_of_things_said(name: str, own: Sequence[tuple[str, object]], asked: Ques
         return False
     signs = {sign for sign, _ in own}
     words = (
-        word.lower() for word in re.findall(r"(?<!\\)\b[^\W\d_]{2,}", name) if word not in signs and not word.isupper()
+        word.lower()
+        for word in re.findall(r"(?<!\\)(?<!\\vec )(?<!\\hat )\b[^\W\d_]{2,}", name)
+        if word not in signs and not word.isupper()
     )
     return all(not denies(word) and any(one.startswith(word[:_STEM]) for one in asked.words) for word in words)
 
