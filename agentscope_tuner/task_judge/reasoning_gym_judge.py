@@ -313,8 +313,9 @@ def _says_more(answer: str, own: str) -> bool:
         return False
     before = answer[: found[-1].start()].rpartition("\n")[2]
     behind, *later = answer[found[-1].end() :].split("\n")
-    words = re.findall(r"[^\W\d_]+(?:['’]\w+)?", f"{before} {behind}".lower())
-    return any(denies(word) or word in OFFERS for word in words) or re.search(r"\w", "".join(later)) is not None
+    beside = f"{before} {behind}"
+    is_denied = any(denies(word) for word in re.findall(r"[^\W\d_]+(?:['’]\w+)?", beside.lower()))
+    return is_denied or OFFERS.search(beside) is not None or re.search(r"\w", "".join(later)) is not None
 
 
 def _numbers_in(own: str) -> list[float] | None:

@@ -28,7 +28,7 @@ from agentscope_tuner.verify.labels import (
     sole_answer,
     statement_at,
 )
-from agentscope_tuner.verify.words import SENTENCE_END, condition_of, foretold_wrong, joining
+from agentscope_tuner.verify.words import OFFERS, SENTENCE_END, condition_of, foretold_wrong, joining
 
 _MACRO = "\\boxed"
 # An escaped character is skipped as a whole: so `\{` opens nothing, and `\\}` (a line break, then a brace) closes.
@@ -540,7 +540,7 @@ def _named_parts(text: str) -> tuple[tuple[str, str, str], ...]:
         # what stands between two boxes leads the second, from the end of a clause on
         before = text[previous.end if previous else 0 : box.start]
         behind = text[box.end : following.start if following else len(text)]
-        if following is not None and _OR.search(behind) is not None:
+        if following is not None and OFFERS.search(behind) is not None:
             return ()
         before = before if previous is None else before[_clause_end(before) :]
         behind = behind if following is None else behind[: _clause_end(behind)]
@@ -553,10 +553,6 @@ def _named_parts(text: str) -> tuple[tuple[str, str, str], ...]:
         found.append((content, before, behind))
     names = {same_text(content.partition("=")[0]) for content, _, _ in found}
     return tuple(found) if len(names) == len(found) else ()
-
-
-# Between two boxes; `of` is a word of English, too
-_OR = re.compile(rf"(?<!\w)(?:or|{'|'.join(word for word in joining('or') if word != 'of')})(?!\w)", re.IGNORECASE)
 
 
 def _clause_end(between: str) -> int:

@@ -38,6 +38,29 @@ def joining(meaning: str) -> tuple[str, ...]:
     return tuple(sorted((word for word in words if len(word) > 1 or not word.isascii()), key=len, reverse=True))
 
 
+#: words that mean `or`, but for English and for the letters that mean it
+OR_WORDS = (
+    "or else",
+    "oppure",
+    "albo",
+    "czy",
+    "ya da",
+    "yoksa",
+    "أم",
+    "还是",
+    "または",
+    "又は",
+    "或",
+    "或者",
+    "或是",
+    "अथवा",
+    *joining("or"),
+)
+# without those that mean something else in a larger language
+_SURE_ORS = "|".join(sorted({"or", *OR_WORDS} - {"of", "ar", "же", "не"}, key=len, reverse=True))
+OFFERS = re.compile(rf"(?<!\w)(?:{_SURE_ORS})(?!\w)|[或또]", re.IGNORECASE)
+
+
 def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
@@ -279,10 +302,6 @@ class Asked:
         return stem in _spaced(self.text) or self.allows(word)
 
 
-# Words that offer another value
-OFFERS = word_set("or oder ou o или veya hoặc atau lub eller ή should 或 或者 または 또는")
-
-
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -291,7 +310,7 @@ def repeats_given(said: str, given: str) -> bool:
     numbers = set(_NUMBERS.findall(said))
     if len(numbers) < 2 or not numbers.issubset(_NUMBERS.findall(given)):
         return False
-    return OFFERS.isdisjoint(WORDS.findall(said.lower()))
+    return OFFERS.search(said) is None and {"o", "should"}.isdisjoint(WORDS.findall(said.lower()))
 
 
 def asks_difference(word: str, question: str) -> bool:

@@ -312,6 +312,8 @@ def in_notation(text: str, truth: str) -> tuple[str, str]:
     text = _respelled(text) if "\\" in text else text
     text, truth = (_in_one_spelling(side) for side in (text, truth))
     text = text if "=" in truth else _OF_UNKNOWNS.sub("", text)
+    if "e" in text + truth and _EULER.search(_AS_TEN.sub("", f"{text} {truth}")) is not None:
+        text, truth = (_AS_TEN.sub(r"\1e \2", one) for one in (text, truth))
     if not text.isascii():
         text, truth = (_WEEKDAY.sub(_weekday, one) for one in (text, truth))
     text, truth = _through_whole_numbers(text), _through_whole_numbers(truth)
@@ -333,6 +335,10 @@ def in_notation(text: str, truth: str) -> tuple[str, str]:
         return _point(text) or text, _point(truth) or truth
     return text, truth
 
+
+# `2e-5` beside another e, whose e is no power of ten
+_AS_TEN = re.compile(r"(?<![\d.a-zA-Z])(?!1e)(\d+)e([-+]\d+)(?![\d.a-zA-Z])")
+_EULER = re.compile(r"(?<![a-zA-Z\\])e(?![a-zA-Z])")
 
 _RISES = (
     "increased?|rise|gain|growth|profit|zunahme|erhöhung|anstieg|augmentation|hausse|aumento|incremento|увеличение|рост"

@@ -69,7 +69,7 @@ from agentscope_tuner.verify.math.question import Question, is_english
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable
 from agentscope_tuner.verify.math.units import operates
 from agentscope_tuner.verify.math.unwrap import Pair
-from agentscope_tuner.verify.words import DENIES, word_set
+from agentscope_tuner.verify.words import DENIES, OFFERS, word_set
 
 _YES_NO = re.compile(
     r"(yes|no|true|false|ja|nein|oui|non|sí|sim|não|sì|да|нет|はい|いいえ|네|예|아니[오요])\b(?:\s*[,.;:、，。–-]\s*(.*))?",
@@ -225,7 +225,6 @@ _AND_LETTERS = word_set(
     " statement statements nur aussagen solo solamente только tylko"
 )
 _NUMERALS = dict(zip("I II III IV V VI".split(), "ABCDEF", strict=True))  # noqa: SIM905
-_OFFERS_ONE = re.compile(r"\b(?:or|oder|ou|o|или|veya|hoặc|atau|lub)\b|[或또]")
 _PIECES = re.compile(r"[^\W\d_]+|\S")
 _MARKS_OF_LETTERS = frozenset("(),;.、，；&和")
 
@@ -247,7 +246,7 @@ def _several(text: str) -> str:
 def _several_choices(pair: Pair) -> Outcome:
     """Compare letters or numerals of several choices: `I, III` and `I and III only`."""
     mine = _several(pair.truth) if _CAPITAL.search(pair.truth) else ""
-    if mine and _OFFERS_ONE.search(pair.answer) is not None:
+    if mine and OFFERS.search(pair.answer) is not None:
         return DIFFERENT
     if mine and sorted(mine) == list(mine) and (theirs := _several(pair.answer)):
         ordered = pair.question is not None and pair.question.orders(len(mine))
@@ -601,7 +600,8 @@ def _same_words(pair: Pair) -> Outcome:
     if _is_object(truth, plain(pair.answer).split(), asked):
         return DIFFERENT
     words = question.words if question is not None else frozenset()
-    if any(_is_member(part, truth) for part in _PARTED.split(plain(pair.answer))):
+    offers = OFFERS.search(pair.answer) is not None and OFFERS.search(pair.ref.text) is None
+    if offers or any(_is_member(part, truth) for part in _PARTED.split(plain(pair.answer))):
         return UNKNOWN
     said = said[said[:1] == ["one"] :]
     said = [word for at, word in enumerate(said) if not _is_named(said[max(at - 1, 0) : at + 1], asked)]
@@ -678,7 +678,7 @@ def _is_named(words: Sequence[str], asked: str) -> bool:
 
 
 # What parts the members of a list; an article or a verb makes an apposition of a part: `Clara, the tallest`
-_PARTED = re.compile(r",|;|/|&|\b(?:and|or|und|oder|et|ou|y|e|ed|o|и|или|en|of|i|og|och|ve)\b")
+_PARTED = re.compile(r",|;|/|&|\b(?:and|und|et|y|e|ed|o|и|en|of|i|og|och|ve|hay)\b")
 
 
 def _is_member(part: str, truth: Sequence[str]) -> bool:

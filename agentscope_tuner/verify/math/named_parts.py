@@ -89,7 +89,7 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
     if len(answer) + len(truth) > LONGEST_FORM or not any(map(str.isalpha, answer + truth)):
         return []
     pair = Pair.of(bare(answer), reference(truth), question)
-    if placed := _with_places(pair):
+    if placed := _said_twice(pair) or _with_places(pair):
         return placed
     are_sizes = _IS_SIZE.search(pair.truth) is not None
     theirs, mine = (_parts(_BY.sub(";", side) if are_sizes else side, pair) for side in (pair.answer, pair.truth))
@@ -102,6 +102,7 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
         return []
     asked = pair.question.text if pair.question is not None else ""
     theirs = [_named_behind(one, mine) if has_names else _counted(one, theirs, asked) for one in theirs]
+    theirs = _of_circle(theirs, mine)
     names = [one.name for one in theirs if one.name]
     are_lengths = not names or (
         len(names) == len("AB") and bool(_LENGTH.match(names[0][0]) and _WIDTH.match(names[1][0]))
@@ -117,6 +118,41 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
     return [
         (_without_said(theirs[at], own.value, theirs, pair.question), own.value)
         for at, own in zip(order, mine if order else (), strict=True)
+    ]
+
+
+_ALSO = re.compile(
+    r"(?:\\[ ,;]|[\s,;，；]){0,4}+(?:\\text\s*\{|(?<=[,;\s，；]))[\s,;，；]{0,4}+(?:i\.\s?e\.|that is(?=[,:\s]*\})"
+    r"|d\.\s?h\.|c['’]est-à-dire|cioè|es decir|ou seja|isto é|то есть|т\.\s?е\.|czyli|yani|yaitu|tức là|即|也就是)"
+    r"[\s,:]*\}?\s*(?=\S)"
+)
+
+
+def _said_twice(pair: Pair) -> list[tuple[str, str]]:
+    """An answer and its other form behind `i.e.`, each for the reference: both must be right."""
+    said = _ALSO.split(pair.answer)
+    if len(said) != len("AB") or _ALSO.search(pair.truth) or not all(any(map(str.isdigit, one)) for one in said):
+        return []
+    lacks, over = (one.count("{") - one.count("}") for one in said)
+    return [(said[0] + "}" * lacks, pair.truth), (said[1].removesuffix("}" * -over), pair.truth)]
+
+
+# A centre by its letter
+_CENTRE = re.compile(r"^(?:[A-Z]|\\[A-Z][a-z]+)\s*(?=\()")
+_ACROSS = re.compile(r"d[iu]|диам|đường|średn|çap|直")
+
+
+def _of_circle(theirs: list[_Part], mine: Sequence[_Part]) -> list[_Part]:
+    """A point and a radius without their letters, where the reference names them by words: `M(3,-2), r=5`."""
+    points = [one.value[:1] == "(" for one in mine]
+    if sorted(points) != [False, True] or any(_ACROSS.match(word) for one in mine for word in one.name):
+        return theirs
+    letters = ("r", "R"), tuple("MCOSKPZIA")
+    return [
+        _Part((), _CENTRE.sub("", one.value) if is_point else one.value)
+        if not one.name or (one.is_sign and one.name[0] in letters[is_point])
+        else one
+        for one, is_point in zip(theirs, points, strict=True)
     ]
 
 
@@ -219,7 +255,7 @@ _PLACE_NAMED = re.compile(
     r"(?P<name>[^\W\d_]{3,}(?:\s[^\W\d_]{3,}){0,3})\s*(?(paren)[)）])"
 )
 _COORDINATE = r"[a-zA-Z](?:\s*=\s*[a-zA-Z])*\s*=\s*[^=,;:()<>\u3000-\uffef]{1,40}?"
-_JOINED_PLACE = r"\s*(?:[,;，、；]|(?<![^\W_])(?:and|und|et|y|e|и)(?![^\W_]))\s*"
+_JOINED_PLACE = r"\s*(?:[,;，、；]|(?<![^\W_])(?:and|und|et|y|e|и)(?![^\W_]|\s*=))\s*"
 _PLACE = (
     rf"(?P<place>{_COORDINATE}(?:{_JOINED_PLACE}{_COORDINATE})*"
     r"|(?:\([a-z](?:\s*,\s*[a-z])+\)\s*=\s*)?(?:\\left\s*)?\([^=()]{1,60}?(?:\\right)?\s*\))"
@@ -231,7 +267,7 @@ _REACHED = (
 _VALUE_AT = re.compile(
     rf"(?P<head>.+?)\s*(?:(?:[,，;；.]\s*)?(?:{_REACHED}\s*)?(?:{_AT})\s*{_PLACE}"
     rf"|[(（]\s*(?:{_REACHED}\s*)?(?:{_AT})?\s*{_PLACE.replace('place', 'inside')}\s*[)）]"
-    rf"|[,，;；]\s*(?={_COORDINATE})(?![a-zA-Z]\()"
+    rf"|[,，;；]\s*(?={_COORDINATE}|\([a-z](?:\s*,\s*[a-z])+\)\s*=)(?![a-zA-Z]\()"
     rf"{_PLACE.replace('place', 'listed')})"
 )
 _AT_VALUE = re.compile(
@@ -251,7 +287,9 @@ def _with_places(pair: Pair) -> list[tuple[str, str]]:
     if ("" in place) != ("" in wanted):
         # a point without names has the question's, in their order
         in_order = [*dict.fromkeys(one for one in letters if one in names)] == [*names]
-        place, wanted = (one if "" in one else {"": _point(one, names)} for one in (place, wanted) if in_order)
+        if not in_order:
+            return []
+        place, wanted = (one if "" in one else {"": _point(one, names)} for one in (place, wanted))
     if place.keys() != wanted.keys():
         return []
     one, own = (_part(_EXTREME.sub(r"\g<is> ", head), pair) for head in (said, told))

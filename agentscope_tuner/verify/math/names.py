@@ -154,7 +154,7 @@ class _Sign(NamedTuple):
     asked: re.Pattern[str]
 
 
-_ANYTHING, _NUMBER, _EVENT, _OF_ONE = r"(?=[\s\S])", r"_?\d*\(\d+\)", r"[(\[]", r"[(\[]?[A-Z]"
+_ANYTHING, _OF_SOME, _NUMBER, _EVENT, _OF_ONE = "", r"(?=[\s\S])", r"_?\d*\(\d+\)", r"[(\[]", r"[(\[]?[A-Z]"
 _SUBSTANCE = r"[(_][A-Z][A-Za-z0-9_^+-]*\)?"
 _TABLE = (
     # signs, what follows them, words of a question
@@ -205,9 +205,11 @@ _TABLE = (
     ("d dist", r"\((?=[A-Z\\])", r"distan|abstand|entfernung|расстоян|відстан|距离|距離|거리|odległoś"
      "|uzaklı|khoảng cách|avstånd"),
     ("div", _ANYTHING, "diverg|дивергенц|散度|発散|발산"),
-    ("max sup", _ANYTHING, EXTREMES["max"].pattern + "|larger|greater|higher|bigger|größere|plus grande|较大"
+    ("D", r"_(?:\\vec |\\hat )?[a-z]\s?[a-z](?:\([^()]*\))?\Z", "directional|方向导数|方向導數|方向微分|방향도함수"
+     "|richtungsableitung|direction(?:al|nelle)|direccional|direcional|direzionale|по направлению|kierunkow"),
+    ("max sup", _OF_SOME, EXTREMES["max"].pattern + "|larger|greater|higher|bigger|größere|plus grande|较大"
      "|больш|suprem|最值|极大|极值|extrem"),
-    ("min inf", _ANYTHING, EXTREMES["min"].pattern + "|smaller|lower|lesser|kleinere|plus petite|较小|меньш"
+    ("min inf", _OF_SOME, EXTREMES["min"].pattern + "|smaller|lower|lesser|kleinere|plus petite|较小|меньш"
      "|infim|最值|极小|极值|extrem"),
     ("m", _SUBSTANCE, r"(?<!molar )\bmass|\bweigh|\bgrams?\b|gram[mo]|masse|masa|massa|质量|質量|질량|масс|грам"
      "|克|khối lượng|kütle"),
@@ -491,7 +493,9 @@ def _is_of_things_said(name: str, own: Sequence[tuple[str, object]], asked: Ques
         return False
     signs = {sign for sign, _ in own}
     words = (
-        word.lower() for word in re.findall(r"(?<!\\)\b[^\W\d_]{2,}", name) if word not in signs and not word.isupper()
+        word.lower()
+        for word in re.findall(r"(?<!\\)(?<!\\vec )(?<!\\hat )\b[^\W\d_]{2,}", name)
+        if word not in signs and not word.isupper()
     )
     return all(not denies(word) and any(one.startswith(word[:_STEM]) for one in asked.words) for word in words)
 
@@ -578,7 +582,9 @@ def substances(question: str) -> set[str]:
     """The formulas of substances that a question asks for, by these or by name."""
     plain = re.sub(r"[_{}$^]|\\\w+|\(\w*\)", "", question)
     asks = asking_clause(plain)[0] or plain
-    return {*_CHEMICAL.findall(asks), *(one for one, named in _SUBSTANCES.items() if named.search(asks))}
+    found = {*_CHEMICAL.findall(asks), *(one for one, named in _SUBSTANCES.items() if named.search(asks))}
+    # of a solution, the only one that the question has
+    return found if found or len(only := {*_CHEMICAL.findall(plain)}) > 1 else only
 
 
 _SUBSTANCES = {

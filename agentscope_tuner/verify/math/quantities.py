@@ -170,6 +170,12 @@ def _asked(question: str) -> tuple[_Quantity, ...]:
     return tuple(dict.fromkeys((*sums, *objects, *(one for at, one in ranked if at == first))))
 
 
+def power_asked(question: str) -> int:
+    """2 where a question asks for an area, 3 for a volume, else 0."""
+    names = {one.name for one in _asked(question)}
+    return 2 if "area" in names else 3 if "volume" in names else 0
+
+
 _HOW_MANY_PERCENT = re.compile(
     r"\b(?:hoeveel|wie ?viele?|how many|сколько|на сколько|combien de|cuántos?|quant[oi]|ile|kolik|hur många|hvor mange"
     r"|câte|kaç|berapa|bao nhiêu) (?:percent|prozent|procent|процент|pour ?cent|por ?ci?ento|per ?cento|proc|persen"

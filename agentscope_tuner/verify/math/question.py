@@ -37,7 +37,14 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.tokens import Kept, TooComplex, Unreadable, tokenize
-from agentscope_tuner.verify.math.units import AskedAmount, PhysicalUnit, asked_amount_of, asked_units, singular
+from agentscope_tuner.verify.math.units import (
+    AskedAmount,
+    PhysicalUnit,
+    asked_amount_of,
+    asked_units,
+    singular,
+    unit_named,
+)
 from agentscope_tuner.verify.number_words import numbers_said as numbers_said
 
 # The lookbehind lets a match begin at a number's first digit only: a match at each digit would take quadratic time
@@ -258,7 +265,10 @@ _ASKS_ANGLE = re.compile(
     r"(?<![^\W\d_])(?:angle|[^\W\d_]*winkel|ángulo|angolo|ângulo|угол|угл[аы]|góc|açı|kąt|hoek)|夹角|角度|なす角|倾斜角|사잇각",
     re.IGNORECASE,
 )
-_RADIANS = re.compile("radi[aá][nl]|bogenmaß|радиан|弧度|ラジアン|라디안|radyan")
+# by name, or by a bound of an angle
+_RADIANS = re.compile(
+    r"radi[aá][nl]|bogenmaß|радиан|弧度|ラジアン|라디안|radyan|(?:<|\\leq?(?:slant)?|≤|,)\s*\d{0,3}(?:\\pi(?![a-z])|π)"
+)
 
 
 @dataclass(frozen=True)
@@ -455,7 +465,7 @@ class Question:
 
         `The square of x` asks for no `x`; a sentence behind it asks for what it defines: `Find $S=u_0+u_1$.`
         """
-        asked = {tokens for tokens, behind in self._asked_alone if not _PART_OF.search(behind)}
+        asked = {tokens for tokens, behind in self._asked_alone if not (_PART_OF.search(behind) or _is_amount(tokens))}
         behind = _SENTENCES.search(self.text, max((at for _, at, _ in self._alone), default=0)) if asked else None
         defined = [] if behind is None else list(_DEFINED.finditer(self.text, behind.end()))
         asks = asking_clause(self.text)[0] if defined else ""
@@ -677,7 +687,7 @@ class Question:
 
     @property
     def speaks_of_radians(self) -> bool:
-        """Whether the question mentions radians, and no degrees."""
+        """Whether the question mentions radians, or bounds an angle by multiples of pi, and mentions no degrees."""
         text = self.text.lower()
         return _RADIANS.search(text) is not None and "degree" not in text
 
@@ -944,6 +954,13 @@ _PART_OF = re.compile(
 )
 
 
+def _is_amount(tokens: Sequence[str]) -> bool:
+    """Whether a formula is a number with its unit, which no name stands for: `72 km/h`."""
+    amount, *unit = tokens
+    named = [t for t in unit if any(map(str.isalpha, t))]
+    return bool(named) and amount[0].isdigit() and all(map(unit_named, named))
+
+
 _DECORATIONS = frozenset({"\\angle", "\\vec", "\\mathbf", "\\boldsymbol", "\\overrightarrow", "\\hat", "{", "}"})
 
 
@@ -952,7 +969,9 @@ def _undecorated(tokens: Sequence[str]) -> tuple[str, ...]:
     plain = ["\\bar" if t == "\\overline" else t for t in tokens if t not in _DECORATIONS]
     if plain[1:2] in (["["], ["("]) and plain[0] in _OF_CHANCE and (plain[0] not in "VD" or plain[2:3] in _VARIABLES):
         plain = [_OF_CHANCE[plain[0]], *({"[": "(", "]": ")"}.get(t, t) for t in plain[1:])]
-    return tuple(plain)
+    # a quantity in its standard state
+    is_standard = plain[-2:] == ["^", "\\circ"] and plain[0] in ("\\Delta", *"EGHS")
+    return tuple(plain[:-2] if is_standard else plain)
 
 
 # What V and D are variances of; of anything else they are functions

@@ -321,7 +321,7 @@ def told(text: str, question: Question) -> str:
 
 def _names_unit(word: str) -> bool:
     """Whether a word has a unit in it, also in a product or with a power: `m²`, `kg·m`."""
-    return any(unit_named(part) is not None for part in re.split(r"[²³°·⋅]", word) if part)
+    return any(unit_named(part) is not None for part in re.split(r"[²³]|[^\w'’-]", word.strip("'’-")) if part)
 
 
 _RAISED = {"²": "squared", "³": "cubed"}
@@ -342,9 +342,8 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
 
     Its other numbers are the question's. A value that stands where the question has another one is not the answer.
     """
-    plain = _without_condition(
-        " ".join(_SET_WORDS.sub(lambda said: f" {said[1] or ''} ", text).split()).rstrip(" ."), question.text
-    )
+    plain = _SET_WORDS.sub(lambda said: f" {said[1] or ''} ", text).replace("~", " ")
+    plain = _without_condition(" ".join(plain.split()).rstrip(" ."), question.text)
     asked = asked_of(question)
     if asked.text:
         plain = " ".join(with_figures(plain.split()))
@@ -354,7 +353,9 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
         return None
     before, value, behind = plain[: own[0].start()], own[0][0].strip(), plain[own[0].end() :].rstrip(" .。")
     led, followed = ([word.lower() for word in WORDS.findall(said)] for said in (before, behind))
-    if not _is_of_question(led, followed, question, asked):
+    # `mA` before its number is no small word
+    is_unit = any(word[1:].lower() != word[1:] and _names_unit(word) for word in before.split())
+    if is_unit or _is_of_another(before, question.text) or not _is_of_question(led, followed, question, asked):
         return None
     led, before = led[led[:1] in _REFLEXIVE :], before.lower().rstrip().removesuffix("for")
     if (
@@ -385,6 +386,15 @@ def _is_of_question(led: list[str], followed: list[str], question: Question, ask
     )
 
 
+def _is_of_another(before: str, question: str) -> bool:
+    """Whether a value is somebody's whom the clause that asks does not name, but another: `Nina is 36`."""
+    asks = asking_clause(question)[0]
+    own = [word for word in _PROPER.findall(before) if word in question and f" {word.lower()} " not in question]
+    own = [word for word in own if word.lower() not in JOINING and word.lower() not in VERBS]
+    return bool(own) and own[0] not in asks and re.search(r"(?<=[a-z,] )[A-Z][a-z]+", asks) is not None
+
+
+_PROPER = re.compile(r"\b[A-Z][a-z]+\b")
 _GOES_ON = re.compile(r",|\b(?:if|when|as|than|while|after|before)\b")
 _SPAN = re.compile(r"(?:second|minute|hour|day|week|month|year)s?|s|min|h|hrs?")
 
@@ -421,9 +431,11 @@ def _stands_for_another(before: str, behind: str, asked: str) -> bool:
     if len(led) == 1 and _last_asked(asked).startswith(f"{led[0]} "):
         # `In how many days?`
         return False
-    given = re.search(rf"(?<!\w){re.escape(' '.join(led[-2:]))} \W{{0,2}}[\d.,]+\W*(\w*)", asked) if led else None
+    given = re.search(rf"(?<!\w){re.escape(' '.join(led[-2:]))} \W{{0,2}}[\d.,]+\W*(\w*\W*\w*)", asked) if led else None
     names = JOINING.isdisjoint(led) and VERBS.isdisjoint(led)
-    return given is not None and (names or given[1] == _first(behind))
+    said = WORDS.findall(behind.lower())[:2]
+    # `is 36 years old`, where somebody `is 4 years older`
+    return given is not None and (names or WORDS.findall(given[1])[: max(len(said), 1)] == said)
 
 
 def _first(text: str) -> str:
@@ -884,7 +896,7 @@ def without_rejected(text: str, question: Question) -> str:
 
     `x=2\\ (x=-1\\text{ is extraneous})` is `x=2`. Any other text is left as it is.
     """
-    plain = " ".join(_SET_WORDS.sub(lambda said: f" {said[1] or ''} ", text).split())
+    plain = " ".join(_SET_WORDS.sub(lambda said: f" {said[1] or ''} ", text).replace("~", " ").split())
     match = _BRACKETED.fullmatch(plain) if plain[-1:] in ")）" else None
     formulas = [one[0].strip() for one in _IN_WORDS.finditer(match["said"])] if match is not None else []
     if match is None or len(formulas) != 1 or _WORDED.search(_NAMED_SO.sub("", match["kept"])) is not None:

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, ParamSpec, TypeVar
 
 from agentscope_tuner._run.forks import Kept as Kept
 from agentscope_tuner.verify import re
-from agentscope_tuner.verify.words import joining
+from agentscope_tuner.verify.words import OR_WORDS, joining
 
 Role = Literal[
     "look", "same", "function", "fraction", "binomial", "root", "symbol", "constant", "bar", "decoration", "accent",
@@ -687,24 +687,7 @@ _BASES = {
 } | {"binary": 2, "octal": 8, "decimal": 10, "hex": 16, "hexadecimal": 16, "bin": 2, "oct": 8, "dec": 10}
 _BASE_WORD = "|".join(sorted(_BASES, key=len, reverse=True))
 
-_OR_WORDS = "|".join(
-    (
-        "or else",
-        "oppure",
-        "albo",
-        "czy",
-        "ya da",
-        "ή",
-        "または",
-        "又は",
-        "或",
-        "或者",
-        "或是",
-        "अथवा",
-        "או",
-        *joining("or"),
-    )
-)
+_OR_WORDS = "|".join(OR_WORDS)
 _AND_WORDS = "|".join(
     ("oraz", "şi", "й", "και", "および", "かつ", "그리고", "且", "和", "与", "以及", "و", "และ", "ו", *joining("and"))
 )
@@ -935,6 +918,8 @@ _RULES: tuple[_Rule, ...] = (
     (" e ", re.compile(r"(?<=[\d€$%°)}])\s+e\s+(?=[-\d$€(\\])"), partial(_and_or_letter, "e")),
     (" i ", re.compile(r"(?<=[\d€$%°)}])\s+i\s+(?=[-\d$€(\\])"), partial(_and_or_letter, "i")),
     (" ", re.compile(r"(?<=[\w€$%°)}])\s+([^\s\d\\{}$()+*/^=,;.]{1,16})\s+(?=[-\d$€(\\])"), _joined_in_text),
+    # `x<-7 o x>7`: before another condition it is no name
+    (" ", re.compile(rf"(?<=[\w}})])\s+(?:o|{_OR_WORDS})\s+(?=[a-z]\s*(?:[<>=≤≥]|\\[lg][et]))"), " or "),
     ("*", re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*=)"), r"\1"),
     # the change of a quantity, by its sign
     (
@@ -1163,11 +1148,14 @@ _RULES: tuple[_Rule, ...] = (
     (
         "^",
         re.compile(
-            r"^((?:[a-zA-Z]\s*=\s*)?)[(\[]([^()\[\]]*,[^()\[\]]*)[)\]]"
-            r"\s*\^\{?\s*(?:T|\\top|\\intercal|\\(?:mathsf|mathrm|text)\s*\{\s*T\s*\})\s*\}?$"
+            r"(?<![\w)}])[(\[]([^()\[\]]*,[^()\[\]]*)[)\]]"
+            r"\s*\^(?:\{\s*)?(?:T|\\top|\\intercal|\\(?:mathsf|mathrm|text)\s*\{\s*T\s*\})(?:\s*\})?(?=\s*(?:,|\\\}|\\right\s*\\\}|$))"
         ),
-        r"\1(\2)",
+        r"(\1)",
     ),
+    # names: `\\det = 18`, `f(x)_{\\text{min}}`
+    ("=", re.compile(r"^\\(det|gcd|lcm|lim|arg|deg)\s*(?==)"), r"\\text{\1}"),
+    ("_{", re.compile(r"^([a-zA-Z])\([a-z]\)\s*(?=_\{[^{}]*(?:\{[^{}]*\})?\}\s*=)"), r"\1"),
     # feet and inches
     ("'", re.compile(rf"^(\d+)\s*'{_GAP}(\d+(?:\.\d+)?)\s*(?:''|\"|$)$"), r"\1\\text{ ft }\2\\text{ in}"),
     ("'", re.compile(r"^(\d+(?:\.\d+)?)\s*''$"), r"\1\\text{ inches}"),

@@ -430,8 +430,8 @@ def _only(answer: Node, reference: Node, is_left: Callable[[Node], bool]) -> boo
 
 
 def _is_open(node: Node) -> bool:
-    """Whether the node is an open sum, or a greatest value that is not found: `max(16, 17)`."""
-    return isinstance(node, BigOperator) or is_applied(node, "max", "min")
+    """Whether it is an open sum, a greatest value that is not found, `max(16, 17)`, or a root of a complex number."""
+    return isinstance(node, BigOperator) or is_applied(node, "max", "min") or (is_root(node) and _I in walk(node.base))
 
 
 def _is_whole_quotient(question: Question, answer: Node, reference: Node) -> bool:

@@ -697,11 +697,23 @@ def units_in_line(text: str) -> str:
     """
     if len(text) > _LONGEST_WITH_UNITS:
         return text
+    if "每" in text:
+        text = _PER.sub(_per, text)
     if "\\text" in text:
         text = _TEXT_BEHIND.sub(_text_in_english, text)
     if "/" not in text and "frac" not in text:
         return text
     return _UNITS_BY_FRACTION.sub(_in_line, text)
+
+
+# `米每二次方秒`, as a unit is read aloud
+_PER = re.compile(
+    r"(?<=[\d}\s{~])([\u4e00-\u9fff]{1,4})每(?P<power>二次方|三次方|平方(?=秒))?([\u4e00-\u9fff]{1,5})(?=\s*\}?[。.]?$)"
+)
+
+
+def _per(found: re.Match[str]) -> str:
+    return f"{found[1]}/{found[3]}{'' if found['power'] is None else '³' if found['power'][0] == '三' else '²'}"
 
 
 _TEXT_BEHIND = re.compile(r"(?<=[\d}])(?P<gap>(?:\\[ ,;:!]|[~\s])*)\\text\s*\{\s*(?P<words>[^{}\\]{3,60}?)\s*\}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
+from decimal import Decimal
 from functools import lru_cache, partial
 from itertools import takewhile
 
@@ -183,7 +183,7 @@ def reference(text: str) -> str:
         )
     if "（" in text:
         text = _FULL_LABEL.sub(r" (\1) ", text).strip()
-    text = _PERCENT_FIRST.sub(r"\1\\%", _OR_ABROAD.sub(" or ", text))
+    text = _PERCENT_FIRST.sub(r"\1\\%", text)
     if (points := _POINTS.match(text)) is not None:
         text = points[1].replace(".", "") + (f".{points[2]}" if points[2] else "") + text[points.end() :]
     return text
@@ -193,10 +193,6 @@ def reference(text: str) -> str:
 _FULL_LABEL = re.compile(r"\s*（\s*(\d|[a-h]|[ivx]{1,4})\s*）\s*")
 # `%60`, which is a comment in an answer
 _PERCENT_FIRST = re.compile(r"\A%\s?(\d+(?:[.,]\d+)?)\Z")
-# `x<-7 o x>7`: before another condition it is no name
-_OR_ABROAD = re.compile(
-    r"(?<=[\w})])\s+(?:o|ou|oder|или|або|of|lub|albo|nebo|vagy|sau|veya|hoặc)\s+(?=[a-z]\s*(?:[<>=≤≥]|\\[lg][et]))"
-)
 
 
 def _allows_all(word: str) -> bool:
@@ -303,11 +299,11 @@ _BRACKETED = re.compile(
     r"\s*(?:\\left)?\s*(?P<opens>[(\[])(?P<ends>[^()\[\]]{3,60}?)(?:\\right)?\s*(?P<shuts>[)\]])\s*"
 )
 _BETWEEN = re.compile(
-    r"\s*-?\d[\d.]*(?P<of>\s*(?:\\leq?(?:slant)?|<|≤|<=)\s*(?:[a-zA-Z]|\\mu)\s*(?:\\leq?(?:slant)?|<|≤|<=)\s*)-?\d[\d.]*\s*"
+    r"\s*(?P<low>-?\d[\d.]*)(?P<of>\s*(?:\\leq?(?:slant)?|<|≤|<=)\s*(?:[a-zA-Z]|\\mu)\s*(?:\\leq?(?:slant)?|<|≤|<=)\s*)"
+    r"(?P<high>-?\d[\d.]*)\s*"
 )
-_AROUND = re.compile(
-    r"\s*(?:\\mu\s*=)?\s*(?P<middle>-?\d+(?:(?:\.|\{,\})\d+)?)\s*\\pm\s*(?P<half>\d+(?:(?:\.|\{,\})\d+)?)\s*"
-)
+_MEMBER = re.compile(r"\s*(?:[a-zA-Z]|\\mu)\s*(?:=|\\in(?![a-z]))")
+_AROUND = re.compile(r"\s*(?P<middle>-?\d+(?:(?:\.|\{,\})\d+)?)\s*\\pm\s*(?P<half>\d+(?:(?:\.|\{,\})\d+)?)\s*")
 
 
 _UNIT_ENDS = re.compile(r"\\(?:text|mathrm)\s*\{\s*(?P<unit>[^\W\d_]+)\s*\}\s*\Z")
@@ -326,15 +322,22 @@ def _as_confidence(text: str, ref: str, asked: Question) -> str:
     measured = _UNIT_ENDS.search(text) if ref.rstrip()[-1:] in (")", "]") else None
     if measured is not None and asked.says(measured["unit"]):
         text = text[: measured.start()]
-    if (around := _AROUND.fullmatch(text)) is not None:
-        middle, half = (Fraction(one.replace("{,}", ".")) for one in (around["middle"], around["half"]))
-        ends = f"\\frac{{{(middle - half).numerator}}}{{{(middle - half).denominator}}}, "
-        ends += f"\\frac{{{(middle + half).numerator}}}{{{(middle + half).denominator}}}"
-    elif (own := _BRACKETED.fullmatch(text)) is not None:
-        ends = own["ends"]
-    else:
+    said = [_ends(one) for one in _MEMBER.sub("", text).split("=")]
+    if len(said) > 2 or None in said or len({tuple(map(Decimal, _DECIMALS.findall(one or ""))) for one in said}) > 1:
+        # `52.3\\pm 1.96` may stand before the interval that it is
         return text
-    return f"{wanted['opens']}{ends}{wanted['shuts']}"
+    return f"{wanted['opens']}{said[-1]}{wanted['shuts']}"
+
+
+_DECIMALS = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def _ends(text: str) -> str | None:
+    if (around := _AROUND.fullmatch(text)) is not None:
+        middle, half = (Decimal(one.replace("{,}", ".")) for one in (around["middle"], around["half"]))
+        return f"{middle - half}, {middle + half}"
+    between, own = _BETWEEN.fullmatch(text), _BRACKETED.fullmatch(text)
+    return f"{between['low']}, {between['high']}" if between is not None else own and own["ends"]
 
 
 # Languages in which `a` joins two values; in others it stands between two ends

@@ -50,6 +50,7 @@ from agentscope_tuner.verify.math.quantities import (
     combines_unknowns,
     measures_another,
     names_another,
+    power_asked,
 )
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about, is_english
 from agentscope_tuner.verify.math.readings import measured
@@ -290,19 +291,19 @@ def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str
 
 # A unit that has no name, and what it is a unit of: `6\\ \\text{u}^2`, `24\\text{ FE}`
 _NAMELESS = re.compile(
-    r"(?<=[\d}])(?:\s|~|\\[ ,;])*+(?:\\(?:text|mathrm)\s*\{\s*)?(?P<said>u|[FVLR]E"
+    r"(?<=[\d}])(?:\s|~|\\[ ,;])*+(?:\\(?:text|mathrm)\s*\{\s*)?(?P<said>u|[FVLR]E|\(?đv(?:tt|dt)\)?"
     r"|(?P<russian>кв\.\s?)?ед\.?|(?:Flächen|Volumen|Längen)einheiten"
     r"|unidades(?: (?:cuadradas|cúbicas|quadradas|de (?:área|volumen|volume)))?|unités (?:carrées|d'aire|de volume)"
     r"|unità (?:quadrate|cubiche))\s*\}?(?:\s*\^?\s*\{?(?P<power>[23²³])\}?)?$"
 )
 
 
-def _without_nameless(text: str, truth: str) -> tuple[str, str]:
-    """Both sides without the unit without a name that the reference has, where the answer has none or the same."""
-    mine = _NAMELESS.search(truth)
+def _without_nameless(text: str, truth: str, question: str | None) -> tuple[str, str]:
+    """Both sides without a nameless unit: the reference's, where the answer has none or the same, or what is asked."""
+    mine, theirs = _NAMELESS.search(truth), _NAMELESS.search(text)
     if mine is None:
-        return text, truth
-    theirs = _NAMELESS.search(text)
+        is_asked = theirs is not None and question and _power_of(theirs) == power_asked(question)
+        return (text[: theirs.start()] if theirs is not None and is_asked else text), truth
     if theirs is None:
         return text, truth[: mine.start()]
     if _power_of(mine) != _power_of(theirs):
@@ -313,9 +314,9 @@ def _without_nameless(text: str, truth: str) -> tuple[str, str]:
 def _power_of(unit: re.Match[str]) -> int:
     """2 for a unit of areas, 3 for one of volumes, else 1."""
     said, power = unit["said"], unit["power"] or ""
-    if power in ("2", "²") or unit["russian"] or re.search("^F|cuadr|quadr|carr|área|aire", said):
+    if power in ("2", "²") or unit["russian"] or re.search("^F|dt|cuadr|quadr|carr|área|aire", said):
         return 2
-    return 3 if power in ("3", "³") or re.search("^V|^R|c[úu]b|volum", said) else 1
+    return 3 if power in ("3", "³") or re.search("^V|^R|tt|c[úu]b|volum", said) else 1
 
 
 _RESIDUE = re.compile(r"(?<![\d.])(?<!\d,)(?:\\(?:overline|bar)\s*\{?\s*(\d+)\s*\}?|\[\s*(\d+)\s*\])(?:_\{?\d+\}?)?")
@@ -690,7 +691,7 @@ _HAS_DECIMALS = re.compile(
     r"(?:(?:\s|\\[ ,;:!]|[~$])*\\(?:text|mathrm)\{[^{}]*\}\$?|\s?[^\W\d_]{1,4}(?:/[^\W\d_]{1,3})?)?"
 )
 _ROUNDED_NAME = re.compile(
-    r"^((?:[a-zA-Z]|\\(?:text|mathrm|operatorname)\{[^{}]*\})(?:_\{?\w+\}?)?(?:\s?\([^()]*\))?)\s*"
+    r"^((?:[a-zA-Z]|\\Delta\s*[A-Z](?:\^\{?\\circ\}?)?|\\(?:text|mathrm|operatorname)\{[^{}]*\})(?:_\{?\w+\}?)?(?:\s?\([^()]*\))?)\s*"
     r"(?:\\approx(?![a-z])|≈)\s*(-?\d+(?:\.|\{,\}|,)\d+(?:[^=\\]|\\(?:text|mathrm)(?=\{)|\\[ ,;:!])*)$"
 )
 
@@ -703,6 +704,8 @@ def _with_rounded_name(text: str, truth: str) -> str:
 def _said_alone(text: str, asked: Question) -> str:
     """A value without the substance, the kind of line or what is counted, where the question tells that."""
     text = lines_of_kinds(without_substance(text, asked), asked)
+    if (dotted := _DOTTED.search(text)) and re.search(rf"{dotted[0].replace('.', '[.]')}(?![A-Z])", asked.text):
+        text = text.replace(dotted[0], dotted[0].replace(".", ""))
     counted = _NOUN_FIRST.fullmatch(text)
     if counted is None:
         return text
@@ -722,7 +725,9 @@ _ASKS_TIMES = re.compile(
     re.IGNORECASE,
 )
 _TIMES = re.compile(rf"\A(?:[ву] )?(?P<number>.*[\d}}]) ?(?:{_TIMES_WORD})\Z")
-_NOUN_FIRST = re.compile(r"\\text\s*\{\s*(?P<noun>[^\W\d_]{3,14})\s*\}\s*(?P<amount>\d[\d.,]*)")
+# A solid by its vertices: `V_{S.ABCD}`
+_DOTTED = re.compile(r"(?<=_\{)[A-Z]\.[A-Z]{2,6}(?=\})")
+_NOUN_FIRST = re.compile(r"\\text\s*\{\s*(?P<noun>[^\W\d_]{3,14})\s*\}\s*(?P<amount>\d(?:[\d.,]|\{,\})*)")
 
 
 def prepared(answer: str, ground_truth: str, question: str | None) -> tuple[str, str, str | None]:
@@ -735,7 +740,7 @@ def prepared(answer: str, ground_truth: str, question: str | None) -> tuple[str,
     if FIGURES.fullmatch(text) is None or FIGURES.fullmatch(truth) is None:
         text, truth = in_notation(*_in_words(text, truth, question))
         text, truth = _residues(text, question), _residues(truth, question)
-        text, truth = _without_nameless(text, truth)
+        text, truth = _without_nameless(text, truth, question)
         if (asked := about(question)) is not None:
             text = residues_listed(text, truth, asked.text)
             sides = [by_sides(one, asked, in_order=False) for one in (text, truth)]
@@ -917,6 +922,7 @@ _IN_ORDER = re.compile(r"\b[a-z]\s*<\s*[a-z]\b")
 _BARE_VALUE = re.compile(r"(?:\\[a-zA-Z]+|[\W\d_])+")
 
 
+_OF_SIZE = re.compile(r"\b(square|cubic) units?\b")
 _HOUR = re.compile("[:点點時时시]")
 
 
@@ -934,6 +940,8 @@ def _other_words(pair: Pair) -> str:
         is_one = is_physical(((singular(word), 1),)) or unit in units_named_in(question) or any(map(str.isalpha, truth))
         return (unit is not None and is_one) or word in NUMBER_WORDS or word in COUNTERS
 
+    if (unit := _OF_SIZE.search(pair.answer)) and power_asked(question) == (3 if unit[1] == "square" else 2):
+        return unit[0]
     if (found := says_another(pair.answer, truth, question, is_understood)) or _BARE_VALUE.fullmatch(truth) is None:
         return found
     ref, ans = pair.ref.node, pair.ans.node
