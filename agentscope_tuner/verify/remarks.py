@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from agentscope_tuner.verify import re
-from agentscope_tuner.verify.number_words import is_number_word, numbers_said, with_figures
+from agentscope_tuner.verify.number_words import is_number_word, number_in_words, numbers_said, with_figures
 from agentscope_tuner.verify.words import (
     ADVERSE,
     BEHIND_NAME,
@@ -31,6 +31,7 @@ from agentscope_tuner.verify.words import (
     LAST_WORDS,
     MOST_WORDS,
     NO_OTHER,
+    OFFERS,
     OPENS,
     OPERATES_SOON,
     QUOTE_ENDS,
@@ -342,7 +343,7 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     rest = _unsaid(rest, text) if text in rest else rest
     if is_value:
         denied = _denied_itself(behind, text)
-        return denied or _strange(_unexplained(first, text, asked), asked) or _taken_back_later(rest, asked)
+        return denied or _strange(_unexplained(first, text, asked), text, asked) or _taken_back_later(rest, text, asked)
     return _turned_round(text, first, rest, before, asked)
 
 
@@ -560,7 +561,7 @@ def _turned_round(text: str, first: str, rest: str, before: str, asked: Asked) -
 _CHECKS_OUT = re.compile(r"\bchecks? out\b")
 
 
-def _taken_back_later(rest: str, asked: Asked) -> str:
+def _taken_back_later(rest: str, text: str, asked: Asked) -> str:
     """What a later sentence says that takes the answer back."""
     sentences = [one for one in SENTENCE_END.split(rest) if one.strip()]
     if len(sentences) > _MOST_SENTENCES:
@@ -580,13 +581,13 @@ def _taken_back_later(rest: str, asked: Asked) -> str:
             return found
         if found := _called_wrong_beside_number(sentence, asked):
             return found
-        if not any(map(str.isdigit, sentence)) and (found := _unknown_remark(sentence, words, asked)):
+        if not any(map(str.isdigit, sentence)) and (found := _unknown_remark(sentence, words, text, asked)):
             return found
     return ""
 
 
-def _unknown_remark(sentence: str, words: Sequence[str], asked: Asked) -> str:
-    """The first word of a later sentence that is not understood, before it gives a reason."""
+def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked) -> str:
+    """The first word of a later sentence that is not understood, before it gives a reason, where one may turn it."""
     if _excludes_others(sentence) or (_OFFERS_HELP.search(sentence) and not any(map(is_number_word, words))):
         return ""
     if asked.text and (
@@ -595,6 +596,8 @@ def _unknown_remark(sentence: str, words: Sequence[str], asked: Asked) -> str:
         return ""
     # `This is the radius` may say what the answer is
     knows = _is_understood if words and words[0] in _IT else _understands
+    if OFFERS.isdisjoint(words) and not _may_turn(words, text, asked):
+        return ""
     for at, word in enumerate(words):
         if word in REASONS and at:
             return ""
@@ -865,7 +868,7 @@ def _called_wrong_beside_number(sentence: str, asked: Asked) -> str:
     return ""
 
 
-def _strange(sentence: str, asked: Asked) -> str:
+def _strange(sentence: str, text: str, asked: Asked) -> str:
     """The first word of an answer's sentence behind it that turns the answer; empty where none does."""
     another = _DENIES_ANOTHER.match(sentence)
     if another is not None and (another["word"] is None or another["word"] in DENIES):
@@ -895,7 +898,7 @@ def _strange(sentence: str, asked: Asked) -> str:
     if (number := next((word for word in words[end:] if _is_large(word) and not asked.says(word)), "")) != "":
         # a reason with a number of its own
         return number
-    return _adverse(words[:end], asked) or (_unknown(words[:end], said, asked) if asked.text else "")
+    return _adverse(words[:end], asked) or (_unknown(words[:end], said, text, asked) if asked.text else "")
 
 
 def _is_given_number(words: Sequence[str], at: int, asked: Asked) -> bool:
@@ -917,11 +920,11 @@ def _is_large(word: str) -> bool:
 _DOZEN = 12
 
 
-def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
+def _unknown(words: Sequence[str], said: str, text: str, asked: Asked) -> str:
     """The first word of an answer's sentence behind it that is not understood.
 
     Only two words that say where or when may be unknown: `in the old hall`. A noun that is counted is the question's,
-    or a word like it would operate: `factorial`, `squared`.
+    or a word like it would operate: `factorial`, `squared`. In a clause of its own a word is to turn the answer.
 
     Args:
         said: the sentence of the words; where words are written without spaces, it is read to its first comma.
@@ -930,6 +933,9 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
     explains = False
     if any(IS_UNSPACED.search(word) is not None for word in words):
         words = WORDS.findall(re.split("[，,、；]", said)[0])
+    own = len(WORDS.findall(_CLAUSE_BEGINS.split(said, maxsplit=1)[0]))
+    if len(words) > own and OFFERS.isdisjoint(words) and not _may_turn(words[own:], text, asked):
+        words = words[:own]
     for at, word in enumerate(words):
         closes = closes or _CLOSES.match(word) is not None
         if word in _SHIFTS_ASIDE and word not in _UNDERSTOOD and not asked.says(word):
@@ -952,6 +958,72 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
     return ""
 
 
+_CLAUSE_BEGINS = re.compile(r"[,;:،؛、，；：(（—–](?=\D)")
+# What begins a word that calls a check failed, or the answer to be worked on or crossed out
+_UNDONE = re.compile(
+    r"extran|spurious|violat|contra[dr]|widerspr|absurd|échou|fall[ao]\Z|étrang|посторон|obc[yeia]+\Z|barré|зач[её]рк|tachad"
+    r"|(?:durch)?gestrichen|remain|rest\Z|ajout|añad|sumar|restar|aggiung|adicion|hinzu|прибав|добав|вычест|умнож"
+    r"|respect|rispett|près\Z|dizain|docena|dutzend|плюс|десятк|trust|retir|salvo\Z|sauf\Z|tranne\Z|außer\Z|кроме\Z|без\Z|ohne\Z|sans\Z"
+    r"|senza\Z|different|ander[aes]|unknown|tied\Z|top\Z|along\Z|richtig|corr[eé]ct|corrett|giust|верн|правильн|prawidł|doğru|gerçek"
+)
+_TURNS_RUN = re.compile("[乘加减除再还還两二三四五六七八九十百千双]|答案|正[确解]|其[他它]|更正|矛盾|増根|增根|失败|他の|다른|정답")
+
+
+@lru_cache(maxsize=8_192)
+def _turns_alone(word: str) -> bool:
+    """Whether a word alone may turn an answer that stands in another clause."""
+    if IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
+        return CHANGES_UNSPACED.search(word) is not None or _TURNS_RUN.search(word) is not None
+    return (
+        is_adverse(word)
+        or word in _OTHERS
+        or word in _TURNING_BACK
+        or _UNDONE.match(word) is not None
+        or OPERATES_SOON.search(word) is not None
+        or _WITHDRAWS.search(word) is not None
+        or (word not in _UNDERSTOOD and (word in SHIFTS or word in _SHIFTS_ASIDE or SOUGHT.search(word) is not None))
+    )
+
+
+def _may_turn(words: Sequence[str], text: str, asked: Asked) -> bool:
+    """Whether words in a clause behind an answer may turn it: one by itself, or a number that the answer has not."""
+    if words and words[0] in _DEFINES:
+        return True
+    if words and words[-1] in _STATES_LAST and any(len(one) > _SHORT and asked.says(one) for one in words[:-1]):
+        # a value of what is asked for follows
+        return True
+    return any(_names_number(word, text) or (_turns_alone(word) and not asked.has(word)) for word in words)
+
+
+# Numbers up to ten, but for one, in languages whose number words are not read
+_NUMBER_ABROAD = re.compile(
+    r"dwa|dwie|trzy|cztery|pięć|sześć|siedem|osiem|dziewięć|dziesięć|dva|tři|čtyři|pět|šest|sedm|osm|devět|deset"
+    r"|iki|üç|dört|beş|altı|yedi|sekiz|dokuz|twee|drie|vijf|zes|zeven|negen|tien|två|fyra|fem|sju|åtta|nio|tio"
+    r"|dua|tiga|empat|lima|enam|tujuh|delapan|sembilan|sepuluh|bốn|sáu|bảy|tám|chín|mười|п['’]ять|шість|сім|вісім|десять"
+    r"|kettő|három|négy|öt|hét|nyolc|kilenc|tíz|doi|două|trei|patru|șase|șapte|zece|δύο|τρία|τέσσερα|πέντε|έξι|επτά|οκτώ|δέκα"
+    r"|(?:و|ال)?(?:اثن|ثلاث|أربع|خمس|ست|سبع|ثمان|تسع|عشر)\w{0,3}|سه|چهار|پنج|شش|هفت|هشت|نه|ده"
+    r"|दो|तीन|चार|पाँच|पांच|छह|सात|आठ|नौ|दस|দুই|তিন|চার|পাঁচ|ছয়|সাত|আট|নয়|দশ|mbili|tatu|nne|tano|sita|saba|nane"
+)
+
+
+def _names_number(word: str, text: str) -> bool:
+    """Whether a word is that of a number that an answer has not."""
+    if _NUMBER_ABROAD.fullmatch(word) is not None:
+        return True
+    if (said := number_in_words([word])) is None and not is_number_word(word):
+        return False
+    values = {str(said[0])} if said is not None else {str(one) for one in numbers_said(word)}
+    return "1" not in values and not values <= set(_DIGITS.findall(text))
+
+
+_STATES_LAST = VERBS | {"هو", "هي"}
+_DEFINES = word_set("where donde où onde dove wobei где gdzie waar kde")
+_TURNING_BACK = _POINTS_BACK - word_set(
+    """it its this that these those we you our us your he she they his her their him them who whose numeral digit
+    digits count total sum amount figure quantity expression formula first second last square squared root power
+    exponent factor base unit units percent decimal place places so up sign signs more left right above bound bounds
+    reader approach"""
+)
 _NAMING = word_set("as of als como comme come jako как von de di do da del du der des")
 
 
@@ -1264,7 +1336,7 @@ def _bracketed(behind: str, asked: Asked, is_value: bool) -> str:
         return ""
     if all(word in _OF_DENIALS or is_adverse(word) for word in words) and any(map(is_adverse, words)):
         return said["said"]
-    return "" if said["said"].strip()[:1].isupper() else _unknown(words, said["said"].lower(), asked)
+    return "" if said["said"].strip()[:1].isupper() else _unknown(words, said["said"].lower(), "", asked)
 
 
 # `as shown above` ends so

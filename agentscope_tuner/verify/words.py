@@ -280,7 +280,7 @@ class Asked:
 
 
 # Words that offer another value
-_OFFERS = word_set("or oder ou o или veya hoặc atau lub eller ή should 或 或者 または 또는")
+OFFERS = word_set("or oder ou o или veya hoặc atau lub eller ή should 或 或者 または 또는")
 
 
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
@@ -291,7 +291,7 @@ def repeats_given(said: str, given: str) -> bool:
     numbers = set(_NUMBERS.findall(said))
     if len(numbers) < 2 or not numbers.issubset(_NUMBERS.findall(given)):
         return False
-    return _OFFERS.isdisjoint(WORDS.findall(said.lower()))
+    return OFFERS.isdisjoint(WORDS.findall(said.lower()))
 
 
 def asks_difference(word: str, question: str) -> bool:
