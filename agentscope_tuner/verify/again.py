@@ -45,7 +45,8 @@ _EQUATION = re.compile(
 _EXPLAINS = re.compile(
     r"\b(?:am|are|be) \$?\d[\d.]*\s?\\?%\$? (?:confident|certain|sure)\b"
     r"|[(（][^()（）\n]{1,120}[)）]|(?:\bi\.e\.|\b(?:since|because|namely|nämlich|weil|denn|porque|parce que|car"
-    r"|puisque|perché|поскольку|потому что)\b)(?:[^.!?。\n]|!(?=[$=)\\]))*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*"
+    r"|puisque|perché|поскольку|потому что|так как|оскільки|ponieważ|gdyż|protože|omdat|eftersom|mert|deoarece|çünkü|karena"
+    r"|क्योंकि|কারণ|زیرا|لأن)\b|,\s(?:da|bo|want|pois|como|pues)\b)(?:[^.!?。\n]|!(?=[$=)\\]))*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*"
     rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+",
     re.IGNORECASE,
 )
@@ -201,7 +202,8 @@ _READ_BEHIND = 2_000
 IS_SAID = re.compile(
     r"(?<![^\W_])(?:is|are|was|be|equals|ist|sind|beträgt|est|vaut|es|son|é|são|è|равно|равен|равна)"
     r"(?:\s(?:actually|really|indeed|then|thus|therefore|now|instead|simply|just|eigentlich|tatsächlich|en fait"
-    r"|en realidad|na verdade|in realtà|на самом деле))?\s*\Z|(?:[是为為はが]|应为|應為|实际上是)\s*\Z",
+    r"|en realidad|na verdade|in realtà|на самом деле))?\s*\Z"
+    r"|(?:powinno być|должно быть|має бути|debería ser|deveria ser|devrait être|dovrebbe essere|seharusnya|phải là)\s*\Z|(?:[是为為はが]|应为|應為|实际上是)\s*\Z",
     re.IGNORECASE,
 )
 _LAST_SIDE = re.compile(rf"(?:=|\\\\equiv)\s*({_NUMBER})\s*(?:\$|\\[)\]])?\Z")
@@ -292,7 +294,7 @@ def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[
 _FORMULA = re.compile(r"\$\$?([^$]{1,200}?)\$|\\\((.{1,200}?)\\\)|\\\[(.{1,200}?)\\\]", re.DOTALL)
 # What turns to a formula by itself: `On second thought $\\frac15$`, `Or perhaps`, `In truth,`
 _TURNS_TO = (
-    r"\A\W*(?:P\.?S\.?\W+)?(?:or|oder|ou|или|on second thoughts?|on reflection|in truth|in fact"
+    r"\A\W*(?:P\.?S\.?\W+)?(?:or|oder|ou|или|no|nein|non|não|нет|ні|nej|nee|nie|ne|hayır|không|bukan|on second thoughts?|on reflection|in truth|in fact"
     r"|correctly \w+|i meant?|rather|wait|en \w+ant bien)\b[\s,:]*"
     r"(?:perhaps|maybe|rather|possibly|was it|is it|it (?:is|was|reads))?[\s,:]*\Z"
 )
@@ -393,7 +395,7 @@ def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
     return tuple(spellings)
 
 
-_UNIT_BEHIND = re.compile(r"\s?\$?\s?(?:\\text\s*\{\s*)?([a-zA-Zµ°]{1,14}(?:/[a-zA-Z]{1,3})?(?:\^?[23²³])?)(?![\w])")
+_UNIT_BEHIND = re.compile(r"\s?\$?\s?(?:\\text\s*\{\s*)?((?:[^\W\d_]|[\u0900-\u0dff°]){1,14}(?:/[a-zA-Z]{1,3})?(?:\^?[23²³])?)(?![\w])")
 _ROUGHLY_NEAR = 20
 _IN_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+")
 
@@ -417,6 +419,9 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
         partial(_unless_it_concludes, content),
         _OWN_FORMULA.sub(" ", rest) if opens_formula(before) else rest,
     )
+    if "," not in content:
+        # beside a number, a point is none
+        rest = _POINT.sub(" ", rest)
     rest = _EXPLAINS.sub(_unless_it_states, rest)
     rest = _LIST.sub(partial(_unless_counted, content.strip()), rest)
     if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
@@ -446,6 +451,8 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
 
 
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
+_POINT = re.compile(r"[(（]\s*[-−]?\d+\s*[,，;]\s*[-−]?\d+\s*[)）]")
+_MARGIN = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\\pm(?![a-z])|±)\s*(\d+(?:\.\d+)?)")
 _OF_DIGITS = re.compile(
     r"\b(?:ends? (?:in|with)|digits?|endet auf|ziffern?|chiffres?|cifras?|cifre|цифр)|尾数|个位|数字", re.IGNORECASE
 )
@@ -474,6 +481,9 @@ def _numbers_known(before: str, content: str, rest: str) -> set[str]:
     for one in _PLAIN.findall(content):
         parts = set(one.split("."))
         known |= parts if parts <= said else set()
+    if (margin := _MARGIN.search(content)) is not None:
+        middle, width = Decimal(margin[1]), Decimal(margin[2])
+        known |= {str(middle - width), str(middle + width)}
     return known | plain | {one.partition(".")[2].lstrip("0") for one in plain if one.startswith("0.")}
 
 
@@ -596,10 +606,32 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
         return led_by["noun"] not in asked
     if _LED_AT.search(clause) is not None:
         return _ASKS_POINT.search(asked) is None
+    if clause and led.endswith(clause) and len(clause) == len(led) and begins and _is_of_other_noun(clause, asked):
+        return True
     led_by = _LED.search(clause)
     if led_by is None or led_by["noun"].lower()[:_STEM] in asked:
         return False
     return led_by["with"] is not None or _ASKS_HOW.search(asked) is None
+
+
+_COPULA_LAST = re.compile(
+    r"(?<!\w)(?:is|are|ist|beträgt|est|vaut|mesure|es|mide|é|mede|è|misura|рав(?:ен|на|но|ны)|дорівнює|är|er|adalah|jest|wynosi"
+    r"|là|este|είναι|ف?[يت]ساوي|هو|هي)(?:\s(?:about|etwa|environ|unos|cerca de|circa|около))?[\s$\\(]*\Z",
+    re.IGNORECASE,
+)
+_CLAIMS_VALUE = re.compile(
+    r"m(?:ein|ijn|oj|ój|oi|еin)|мо[йяёе]|benim|uns[e]?r|notre|nuestr|noss|nostr|наш|wert|val[oe]|wartoś|значен|değer|giá|nilai"
+    r"|wahr|verdad|v[ée]rit|правд|prawd|ответ|wahl|choi|elec|scelt|выбор|wybór|zweit|second|deux|segund|втор|next|then"
+)
+
+
+def _is_of_other_noun(clause: str, asked: str) -> bool:
+    """Whether a sentence says of a thing that the question does not name what it is: `Диаметр такого круга равен 6`."""
+    copula = _COPULA_LAST.search(clause)
+    subject = [] if copula is None else re.findall(r"[^\W\d_]+", clause[: copula.start()].lower())
+    head = next((word for word in subject if len(word) > _SHORT), "")
+    is_told = bool(head) and head[:_STEM] not in asked and not is_neutral(head)
+    return is_told and not any(map(_CLAIMS_VALUE.match, subject)) and not any(map(CALLS_RIGHT.fullmatch, subject))
 
 
 # What is the case at the time that is asked for: `At that time the father will be 48`

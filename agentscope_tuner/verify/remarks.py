@@ -113,7 +113,11 @@ _WITHDRAWS = re.compile(
     re.IGNORECASE,
 )
 _MISTOOK = re.compile(
-    r"\bI (?:was (?:wrong|mistaken)|erred|mis(?:read|took|calculated|counted))\b|\bmy (?:mistake|bad)\b", re.I
+    r"\bI (?:was (?:wrong|mistaken)|erred|mis(?:read|took|calculated|counted))\b|\bmy (?:mistake|bad)\b"
+    r"|\bhabe? mich (?:verrechnet|geirrt|vertan|verzählt)|\bje me suis tromp|\bme (?:equivoqué|he equivocado|enganei)"
+    r"|\bho sbagliato|\bmi sono sbagliat|\benganei-me|\bя ошиб|\bпомили(?:вся|лась)|\bpomylił[ae]m|\bspletla? jsem"
+    r"|\bme vergist|\bräknade fel|\byanıldım|\bhata yaptım|\btôi (?:đã )?nhầm|\bsaya (?:salah|keliru)|算错了|計算ミス",
+    re.I,
 )
 _DENIES_UNSPACED = re.compile("ではない|じゃない|ではありません|不是|并非|不对|不成立|아니다|아닙니다")
 _LONGEST_DENIAL = 10
@@ -194,7 +198,7 @@ _UNDERSTOOD = (
 # infinitive may say that it is still to be done: `queda por resolver`
 _CLOSES = re.compile(
     r"(?!\w*(?:[aei]re?|[аеи]ть|ować)\Z)(?:[ld]['’])?(?:confirm|conferm|bestätig|подтвер|potwierdz|bevestig|bekräft|onayl|verif|vérif|überprüf|provad|comprob|провер"
-    r"|sprawdz|gecontrol|kontroll|demonstr|démontr|dimostr|demostr|bewies|доказ|udowod|bewezen|bevis|zeigt|montr|mostr"
+    r"|sprawdz|probe\Z|gecontrol|kontroll|demonstr|démontr|dimostr|demostr|bewies|доказ|udowod|bewezen|bevis|zeigt|montr|mostr"
     r"|muestr|visas\Z|termin|ach[eè]v|complet|complèt|vollständig|abgeschloss|beendet|заверш|законч|полност|kończ"
     r"|zakończ|afgerond|klaar\Z|färdig|conclu|encerr|finaliz|bit(?:ir|ti)|tamamla|resuel|resolv|résol|résou|risol|gelöst"
     r"|opgelost|реш[её]н|rozwiąza|çözül|esercizi|ejercici|exerc[ií]|aufgabe|opgave|uppgift|zadani|задач|soru\Z|problem"
@@ -554,6 +558,8 @@ def _turned_round(text: str, first: str, rest: str, before: str, asked: Asked) -
             return turn
     first = _REASONED.split(first)[0]
     # whoever denies says `not` of the same
+    if (said := _BRACKETED.match(first)) is not None and _denies_another_word(WORDS.findall(said["said"].lower())):
+        first = first[said.end() :]
     found = CALLS_WRONG.search(first) or (None if itself else _TURNED.search(first))
     return found[0] if found and asked.text and found[0].lower() not in asked.text else ""
 
@@ -596,7 +602,7 @@ def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked
         return ""
     # `This is the radius` may say what the answer is
     knows = _is_understood if words and words[0] in _IT else _understands
-    if OFFERS.isdisjoint(words) and not _may_turn(words, text, asked):
+    if not _offers(words, asked) and not any(_turns_answer(one, text, asked) for one in _CLAUSE_BEGINS.split(sentence.lower())):
         return ""
     for at, word in enumerate(words):
         if word in REASONS and at:
@@ -622,7 +628,7 @@ _POINTS_BACK = word_set(
     reader author model half double twice triple third quarter inverse reciprocal complement negation square squared
     root power exponent multiple factor base unit units percent percentage decimal place places still yet
     now then remains remaining so too off up down short away missing extra again left meant intended joke trick test
-    trap ordering tally calculation computation must should shall need needs more less sign signs error errors typo
+    trap ordering tally must should shall need needs more less sign signs error errors typo
     swapped interchanged reversed transposed flipped permuted typos slip slips blunder flaw flaws above"""
 )
 _IS_TO_BE = re.compile(r"\b(?:to be|(?:have|has) to)\b")
@@ -894,11 +900,15 @@ def _strange(sentence: str, text: str, asked: Asked) -> str:
     # behind a number, the sentence speaks of that
     said = re.split(r"\d", sentence.lower(), maxsplit=1)[0]
     words = WORDS.findall(said)
+    own, *clauses = _CLAUSE_BEGINS.split(said)
+    if asked.text and clauses and not _offers(words, asked) and not any(_turns_answer(one, text, asked) for one in clauses):
+        # what a clause of its own says is no matter
+        words = WORDS.findall(own)
     end = next((at for at, word in enumerate(words) if word in REASONS), len(words))
     if (number := next((word for word in words[end:] if _is_large(word) and not asked.says(word)), "")) != "":
         # a reason with a number of its own
         return number
-    return _adverse(words[:end], asked) or (_unknown(words[:end], said, text, asked) if asked.text else "")
+    return _adverse(words[:end], asked) or (_unknown(words[:end], said, asked) if asked.text else "")
 
 
 def _is_given_number(words: Sequence[str], at: int, asked: Asked) -> bool:
@@ -920,11 +930,11 @@ def _is_large(word: str) -> bool:
 _DOZEN = 12
 
 
-def _unknown(words: Sequence[str], said: str, text: str, asked: Asked) -> str:
+def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
     """The first word of an answer's sentence behind it that is not understood.
 
     Only two words that say where or when may be unknown: `in the old hall`. A noun that is counted is the question's,
-    or a word like it would operate: `factorial`, `squared`. In a clause of its own a word is to turn the answer.
+    or a word like it would operate: `factorial`, `squared`.
 
     Args:
         said: the sentence of the words; where words are written without spaces, it is read to its first comma.
@@ -933,17 +943,14 @@ def _unknown(words: Sequence[str], said: str, text: str, asked: Asked) -> str:
     explains = False
     if any(IS_UNSPACED.search(word) is not None for word in words):
         words = WORDS.findall(re.split("[，,、；]", said)[0])
-    own = len(WORDS.findall(_CLAUSE_BEGINS.split(said, maxsplit=1)[0]))
-    if len(words) > own and OFFERS.isdisjoint(words) and not _may_turn(words[own:], text, asked):
-        words = words[:own]
     for at, word in enumerate(words):
         closes = closes or _CLOSES.match(word) is not None
         if word in _SHIFTS_ASIDE and word not in _UNDERSTOOD and not asked.says(word):
             return word
-        if word in OPENS or word in _PLACES:
+        if word in OPENS or word in _PLACES or (at and word in _OF):
             clause, opened, unknown = word in _BEGINS_CLAUSE, True, 0
             # what names the answer is no explanation: `as the area`
-            explains = word not in _NAMING
+            explains = word not in _NAMING and word not in _OF
         elif IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
             if unsaid := _unknown_run(word, asked):
                 return unsaid
@@ -953,7 +960,7 @@ def _unknown(words: Sequence[str], said: str, text: str, asked: Asked) -> str:
             or (closes and _FORESEEN.match(word))
         ):
             unknown += 1
-            if not opened or clause or unknown > _MOST_UNKNOWN or is_number_word(word):
+            if not opened or clause or unknown > _MOST_UNKNOWN or _is_number(word):
                 return word
     return ""
 
@@ -961,10 +968,10 @@ def _unknown(words: Sequence[str], said: str, text: str, asked: Asked) -> str:
 _CLAUSE_BEGINS = re.compile(r"[,;:،؛、，；：(（—–](?=\D)")
 # What begins a word that calls a check failed, or the answer to be worked on or crossed out
 _UNDONE = re.compile(
-    r"extran|spurious|violat|contra[dr]|widerspr|absurd|échou|fall[ao]\Z|étrang|посторон|obc[yeia]+\Z|barré|зач[её]рк|tachad"
+    r"extran|spurious|violat|contra[dr]|widerspr|absurd|échou|fall[ao]\Z|étrang|посторон|obc[yeia]+\Z|barré|riscad|зач[её]рк|tachad|чистов"
     r"|(?:durch)?gestrichen|remain|rest\Z|ajout|añad|sumar|restar|aggiung|adicion|hinzu|прибав|добав|вычест|умнож"
     r"|respect|rispett|près\Z|dizain|docena|dutzend|плюс|десятк|trust|retir|salvo\Z|sauf\Z|tranne\Z|außer\Z|кроме\Z|без\Z|ohne\Z|sans\Z"
-    r"|senza\Z|different|ander[aes]|unknown|tied\Z|top\Z|along\Z|richtig|corr[eé]ct|corrett|giust|верн|правильн|prawidł|doğru|gerçek"
+    r"|senza\Z|según\Z|selon\Z|secondo\Z|segundo\Z|depending|abhäng|zależ|зависим|správn|riktig|juist|helyes|different|ander[aes]|unknown|tied\Z|top\Z|along\Z|richtig|corr[eé]ct|corrett|giust|верн|правильн|prawidł|doğru|gerçek"
 )
 _TURNS_RUN = re.compile("[乘加减除再还還两二三四五六七八九十百千双]|答案|正[确解]|其[他它]|更正|矛盾|増根|增根|失败|他の|다른|정답")
 
@@ -985,14 +992,45 @@ def _turns_alone(word: str) -> bool:
     )
 
 
-def _may_turn(words: Sequence[str], text: str, asked: Asked) -> bool:
-    """Whether words in a clause behind an answer may turn it: one by itself, or a number that the answer has not."""
+def _offers(words: Sequence[str], asked: Asked) -> bool:
+    return any(word in OFFERS and not asked.means_else(word) for word in words)
+
+
+def _turns_answer(clause: str, text: str, asked: Asked) -> bool:
+    """Whether a clause behind an answer may turn it: by one of its words, or by a number that the answer has not."""
+    words = WORDS.findall(clause.replace("i.e.", " "))
     if words and words[0] in _DEFINES:
         return True
     if words and words[-1] in _STATES_LAST and any(len(one) > _SHORT and asked.says(one) for one in words[:-1]):
         # a value of what is asked for follows
         return True
-    return any(_names_number(word, text) or (_turns_alone(word) and not asked.has(word)) for word in words)
+    turning = [
+        at
+        for at, word in enumerate(words)
+        if _names_number(words, at, text, asked)
+        or (_turns_alone(word) and not asked.has(word) and not asked.means_else(word))
+    ]
+    if turning and _denies_else(words, turning[0], asked):
+        turning = [at for at in turning[1:] if words[at] not in _OTHERS]
+    return bool(turning)
+
+
+def _denies_else(words: Sequence[str], at: int, asked: Asked) -> bool:
+    """Whether a clause denies that there are others, or something of another subject: `friction plays no role`."""
+    if not denies(words[at]) or words[at] in _EXCEPTING:
+        return False
+    if not _OTHERS.isdisjoint(words[at + 1 : at + 4]):
+        return True
+    subject = words[:at]
+    if any(map(_CLOSES.match, subject)):
+        return False
+    told = [word for word in subject if len(word) > _SHORT and not _understands(word, asked)]
+    told += [word for word in subject if len(word) > _SHORT and asked.says(word)]
+    return len(words) >= _FEWEST_TELLING and bool(told) and _SUBJECTS.isdisjoint(subject)
+
+
+_SUBJECTS = (_IT | _BACK) - {"that", "which", "es", "è", "é"}
+_EXCEPTING = word_set("but except besides without sem nothing nobody none")
 
 
 # Numbers up to ten, but for one, in languages whose number words are not read
@@ -1006,14 +1044,23 @@ _NUMBER_ABROAD = re.compile(
 )
 
 
-def _names_number(word: str, text: str) -> bool:
-    """Whether a word is that of a number that an answer has not."""
-    if _NUMBER_ABROAD.fullmatch(word) is not None:
-        return True
-    if (said := number_in_words([word])) is None and not is_number_word(word):
+def _is_number(word: str) -> bool:
+    return is_number_word(word) or number_in_words([word]) is not None or _NUMBER_ABROAD.fullmatch(word) is not None
+
+
+def _names_number(words: Sequence[str], at: int, text: str, asked: Asked) -> bool:
+    """Whether a word is that of a number that an answer has not, and not of one that counts something else."""
+    word = words[at]
+    if not _is_number(word):
         return False
-    values = {str(said[0])} if said is not None else {str(one) for one in numbers_said(word)}
-    return "1" not in values and not values <= set(_DIGITS.findall(text))
+    if _NUMBER_ABROAD.fullmatch(word) is None:
+        said = number_in_words([word])
+        values = {str(said[0])} if said is not None else {str(one) for one in numbers_said(word)}
+        if "1" in values or values <= {*_DIGITS.findall(text), *text}:
+            return False
+    counted = words[at + 1] if at + 1 < len(words) else ""
+    is_noun = len(counted) > 2 and counted not in VERBS | OPENS and not _is_understood(counted, asked) and number_in_words([counted]) is None
+    return not is_noun or counted in JOINS or not at
 
 
 _STATES_LAST = VERBS | {"هو", "هي"}
@@ -1022,8 +1069,9 @@ _TURNING_BACK = _POINTS_BACK - word_set(
     """it its this that these those we you our us your he she they his her their him them who whose numeral digit
     digits count total sum amount figure quantity expression formula first second last square squared root power
     exponent factor base unit units percent decimal place places so up sign signs more left right above bound bounds
-    reader approach"""
+    reader approach calculation computation"""
 )
+_OF = word_set("di del della dei degli delle dello nella nello do dos das des du")
 _NAMING = word_set("as of als como comme come jako как von de di do da del du der des")
 
 
@@ -1058,7 +1106,7 @@ def _is_understood(word: str, asked: Asked) -> bool:
 def _adverse(words: Sequence[str], asked: Asked) -> str:
     """The word of a remark behind an answer that denies it, doubts it or changes it."""
     for at, word in enumerate(words):
-        if asked.has(word) or (at and asked.text and word in SUPPOSES_FIRST):
+        if asked.has(word) or asked.means_else(word) or (at and asked.text and word in SUPPOSES_FIRST):
             continue
         if is_adverse(word):
             return word
@@ -1334,9 +1382,16 @@ def _bracketed(behind: str, asked: Asked, is_value: bool) -> str:
     if asked.text and is_value:
         # read with the sentence
         return ""
+    if _denies_another_word(words):
+        return ""
     if all(word in _OF_DENIALS or is_adverse(word) for word in words) and any(map(is_adverse, words)):
         return said["said"]
-    return "" if said["said"].strip()[:1].isupper() else _unknown(words, said["said"].lower(), "", asked)
+    return "" if said["said"].strip()[:1].isupper() else _unknown(words, said["said"].lower(), asked)
+
+
+def _denies_another_word(words: Sequence[str]) -> bool:
+    """Whether words deny another word than the answer: `not absolutely`."""
+    return len(words) == 2 and denies(words[0]) and words[1] not in _UNDERSTOOD and not is_adverse(words[1])
 
 
 # `as shown above` ends so

@@ -297,12 +297,14 @@ _UNIT_BEHIND = re.compile(
 
 
 _ROUGH = re.compile(r"(?:=|≈|\\approx(?![a-z]))\s*")
+_IN_TEXT = re.compile(r"\A\s*\\text\s*\{\s*(\d+)\s+([^{}\d]+)\}\s*\Z")
 _MEASURED = re.compile(r"(?P<number>-?\d{1,18}(?:\.\d{1,18})?)(?:\s|\\[ ,])*(?P<unit>\\text\s*\{[^{}]{1,12}\})?")
 
 
 def _is_in_another_unit(again: tuple[str, ...], found: PlacedAnswer) -> bool:
     """Whether a number behind an answer is the same quantity in another unit: `\\boxed{72} km/h, or 20 m/s`."""
-    own = _MEASURED.fullmatch(_ROUGH.split(found.text or "")[-1])
+    text = re.sub(r"(?<=\d)\\[,;](?=\d{3})", "", _ROUGH.split(found.text or "")[-1])
+    own = _MEASURED.fullmatch(_IN_TEXT.sub(r"\1\\text{ \2}", text))
     if own is None or not any(map(str.isalpha, again[0])):
         return False
     unit = own["unit"]
