@@ -46,7 +46,7 @@ _EXPLAINS = re.compile(
     r"\b(?:am|are|be) \$?\d[\d.]*\s?\\?%\$? (?:confident|certain|sure)\b"
     r"|[(（][^()（）\n]{1,120}[)）]|(?:\bi\.e\.|\b(?:since|because|namely|nämlich|weil|denn|porque|parce que|car"
     r"|puisque|perché|поскольку|потому что|так как|оскільки|ponieważ|gdyż|protože|omdat|eftersom|mert|deoarece|çünkü|karena"
-    r"|क्योंकि|কারণ|زیرا|لأن)\b|,\s(?:da|bo|want|pois|como|pues)\b)(?:[^.!?。\n]|!(?=[$=)\\]))*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*"
+    r"|क्योंकि|কারণ|زیرا|لأن)\b|,\s(?:da|bo|want|pois|como|pues)\b)(?:[^.!?。\n]|!(?=[$=)\\]))*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*|[^。、\n]{1,40}(?:なので|であるから)"
     rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+",
     re.IGNORECASE,
 )
@@ -395,7 +395,7 @@ def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
     return tuple(spellings)
 
 
-_UNIT_BEHIND = re.compile(r"\s?\$?\s?(?:\\text\s*\{\s*)?((?:[^\W\d_]|[\u0900-\u0dff°]){1,14}(?:/[a-zA-Z]{1,3})?(?:\^?[23²³])?)(?![\w])")
+_UNIT_BEHIND = re.compile(r"\s?\$?\s?(?:\\text\s*\{\s*)?((?:[^\W\d_]|[\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd°]){1,14}(?:/[a-zA-Z]{1,3})?(?:\^?[23²³])?)(?![\w])")
 _ROUGHLY_NEAR = 20
 _IN_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+")
 
@@ -615,13 +615,13 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
 
 
 _COPULA_LAST = re.compile(
-    r"(?<!\w)(?:is|are|ist|beträgt|est|vaut|mesure|es|mide|é|mede|è|misura|рав(?:ен|на|но|ны)|дорівнює|är|er|adalah|jest|wynosi"
-    r"|là|este|είναι|ف?[يت]ساوي|هو|هي)(?:\s(?:about|etwa|environ|unos|cerca de|circa|около))?[\s$\\(]*\Z",
+    r"(?:(?<!\w)(?:is|are|ist|beträgt|est|vaut|mesure|es|mide|é|mede|è|misura|рав(?:ен|на|но|ны)|дорівнює|är|er|adalah|jest|wynosi"
+    r"|là|este|είναι|ف?[يت]ساوي|هو|هي)|(?<=[가-힣])[은는])(?:\s(?:about|etwa|environ|unos|cerca de|circa|около))?[\s$\\(]*\Z",
     re.IGNORECASE,
 )
 _CLAIMS_VALUE = re.compile(
     r"m(?:ein|ijn|oj|ój|oi|еin)|мо[йяёе]|benim|uns[e]?r|notre|nuestr|noss|nostr|наш|wert|val[oe]|wartoś|значен|değer|giá|nilai"
-    r"|wahr|verdad|v[ée]rit|правд|prawd|ответ|wahl|choi|elec|scelt|выбор|wybór|zweit|second|deux|segund|втор|next|then"
+    r"|wahr|verdad|v[ée]rit|правд|prawd|ответ|wahl|choi|elec|scelt|выбор|wybór|zweit|second|deux|segund|втор|next|then|실제|사실|결과|.*[답값]"
 )
 
 
@@ -629,7 +629,7 @@ def _is_of_other_noun(clause: str, asked: str) -> bool:
     """Whether a sentence says of a thing that the question does not name what it is: `Диаметр такого круга равен 6`."""
     copula = _COPULA_LAST.search(clause)
     subject = [] if copula is None else re.findall(r"[^\W\d_]+", clause[: copula.start()].lower())
-    head = next((word for word in subject if len(word) > _SHORT), "")
+    head = next((word for word in subject if len(word) > _SHORT or "가" <= word[0] <= "힣"), "")
     is_told = bool(head) and head[:_STEM] not in asked and not is_neutral(head)
     return is_told and not any(map(_CLAIMS_VALUE.match, subject)) and not any(map(CALLS_RIGHT.fullmatch, subject))
 

@@ -908,7 +908,7 @@ def _strange(sentence: str, text: str, asked: Asked) -> str:
     if (number := next((word for word in words[end:] if _is_large(word) and not asked.says(word)), "")) != "":
         # a reason with a number of its own
         return number
-    return _adverse(words[:end], asked) or (_unknown(words[:end], said, asked) if asked.text else "")
+    return _adverse(words[:end], asked) or (_unknown(words[:end], said, asked, text) if asked.text else "")
 
 
 def _is_given_number(words: Sequence[str], at: int, asked: Asked) -> bool:
@@ -930,7 +930,7 @@ def _is_large(word: str) -> bool:
 _DOZEN = 12
 
 
-def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
+def _unknown(words: Sequence[str], said: str, asked: Asked, text: str = "") -> str:
     """The first word of an answer's sentence behind it that is not understood.
 
     Only two words that say where or when may be unknown: `in the old hall`. A noun that is counted is the question's,
@@ -947,7 +947,7 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
         closes = closes or _CLOSES.match(word) is not None
         if word in _SHIFTS_ASIDE and word not in _UNDERSTOOD and not asked.says(word):
             return word
-        if word in OPENS or word in _PLACES or (at and word in _OF):
+        if word in OPENS or word in _PLACES or (word in _OF and ":" not in text):
             clause, opened, unknown = word in _BEGINS_CLAUSE, True, 0
             # what names the answer is no explanation: `as the area`
             explains = word not in _NAMING and word not in _OF
@@ -971,7 +971,7 @@ _UNDONE = re.compile(
     r"extran|spurious|violat|contra[dr]|widerspr|absurd|échou|fall[ao]\Z|étrang|посторон|obc[yeia]+\Z|barré|riscad|зач[её]рк|tachad|чистов"
     r"|(?:durch)?gestrichen|remain|rest\Z|ajout|añad|sumar|restar|aggiung|adicion|hinzu|прибав|добав|вычест|умнож"
     r"|respect|rispett|près\Z|dizain|docena|dutzend|плюс|десятк|trust|retir|salvo\Z|sauf\Z|tranne\Z|außer\Z|кроме\Z|без\Z|ohne\Z|sans\Z"
-    r"|senza\Z|según\Z|selon\Z|secondo\Z|segundo\Z|depending|abhäng|zależ|зависим|správn|riktig|juist|helyes|different|ander[aes]|unknown|tied\Z|top\Z|along\Z|richtig|corr[eé]ct|corrett|giust|верн|правильн|prawidł|doğru|gerçek"
+    r"|senza\Z|según\Z|selon\Z|secondo\Z|segundo\Z|depending|abhäng|zależ|зависим|správn|riktig|juist|helyes|different|ander[aes]|unknown|tied\Z|top\Z|along\Z|richtig|corr[eé]ct|corrett|giust|верн|правильн|prawidł|doğru"
 )
 _TURNS_RUN = re.compile("[乘加减除再还還两二三四五六七八九十百千双]|答案|正[确解]|其[他它]|更正|矛盾|増根|增根|失败|他の|다른|정답")
 
@@ -1008,7 +1008,8 @@ def _turns_answer(clause: str, text: str, asked: Asked) -> bool:
         at
         for at, word in enumerate(words)
         if _names_number(words, at, text, asked)
-        or (_turns_alone(word) and not asked.has(word) and not asked.means_else(word))
+        # `a real image`
+        or (not (word == "real" and _UNDERSTOOD.isdisjoint(words[at + 1 : at + 2])) and _turns_alone(word) and not asked.has(word) and not asked.means_else(word))
     ]
     if turning and _denies_else(words, turning[0], asked):
         turning = [at for at in turning[1:] if words[at] not in _OTHERS]
@@ -1351,6 +1352,9 @@ def _of_another(lead: str, asked: Asked) -> str:
         return instance[0].strip()
     said = _OF_NOUN.search(_TYPESET.sub(" ", lead) if "\\" in lead else lead)
     front: list[str] = [] if said is None else WORDS.findall(said["front"].lower())
+    if front[:1] == ["as"] and not any(_turns_alone(word) or word in _OTHER_ANSWER for word in front):
+        # `As a three-digit contest answer`
+        return ""
     if len(front) > 1 and front[-1] in SO | _COMPARES:
         return front[-1]
     behind = [] if said is None else WORDS.findall(said["behind"].lower())

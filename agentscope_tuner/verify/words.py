@@ -307,7 +307,7 @@ _HOMOGRAPHS = {
 @lru_cache(maxsize=1_024)
 def _tongue(text: str) -> str:
     """The language of a text, told by the words that join its others; empty where none is told."""
-    words = WORDS.findall(text)
+    words = WORDS.findall(FORMULA.sub(" ", text))
     counts = {name: sum(word in own for word in words) for name, own in _FUNCTION_WORDS.items()}
     best = max(counts, key=counts.__getitem__)
     return best if counts[best] > 0 and list(counts.values()).count(counts[best]) == 1 else ""
