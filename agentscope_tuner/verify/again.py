@@ -15,6 +15,7 @@ from functools import lru_cache, partial
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.labels import ANSWER, is_denied, is_prose, same_text, statement_at
 from agentscope_tuner.verify.remarks import is_adverse, is_neutral, opens_formula, plain_end
+from agentscope_tuner.verify.words import OPENS
 
 # `the answer` in the languages of the models' solutions: behind a box it announces another answer
 _ANSWER_WORDS = (
@@ -186,7 +187,7 @@ def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
 
 # What is said of another quantity: `the other root is 3`, `(b) 7`
 _OF_ANOTHER = re.compile(
-    r"\b(?:the|die|der|das|la|le|el|il|o|a) (?:other|andere|otr[ao]|autre|altr[ao]|outr[ao])\b|l['’]autre\b"
+    r"\b(?:the|die|der|das|la|le|el|il|o|a) (?:other(?! (?:candidate|answer|value|option|choice|possib|result))|andere|otr[ao]|autre|altr[ao]|outr[ao])\b|l['’]autre\b"
     r"|\bдруг\w+|另一|他の|다른|\bpart \(?(?:[b-h]\)?)? ?[:：]|\A\W*\([b-h]\)",
     re.IGNORECASE,
 )
@@ -333,6 +334,9 @@ def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
             continue
         clause = _CONCLUDES.split(_SENTENCE_MARK.split(rest[: formula.start()])[-1])[-1]
         named = clause.rstrip(" *$\n")
+        if is_related and _ENDS.match(rest, formula.end()) is not None and _turns_to_relation(clause):
+            found.append(NewFormula(said, ""))
+            continue
         is_led = _LEADS.search(clause) is not None or (named[-1:] in ":：" and (not letters or _labels(clause)))
         if is_led and not is_denied(clause) and _OF_ANOTHER.search(clause) is None:
             # what turns to it names no thing
@@ -340,6 +344,16 @@ def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
             of = named[:-1] if not letters and named[-1:] in (":", "：") else of
             found.append(NewFormula(said, of.rpartition(":")[2].rpartition("：")[2]))
     return found
+
+
+def _turns_to_relation(clause: str) -> bool:
+    """Whether no more than an apology or a correction stands before `x=5`, that ends its sentence, and no place."""
+    words = re.findall(r"[^\W\d_]+", clause.lower())
+    # `of toch`: or yet
+    return 0 < len(words) <= _MOST_TURNING and OPENS.isdisjoint(words[words[0] == "of" :])
+
+
+_MOST_TURNING = 2
 
 
 class NewFormula(tuple[str, ...]):
@@ -395,7 +409,9 @@ def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
     return tuple(spellings)
 
 
-_UNIT_BEHIND = re.compile(r"\s?\$?\s?(?:\\text\s*\{\s*)?((?:[^\W\d_]|[\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd°]){1,14}(?:/[a-zA-Z]{1,3})?(?:\^?[23²³])?)(?![\w])")
+_UNIT_BEHIND = re.compile(
+    r"\s?\$?\s?(?:\\text\s*\{\s*)?((?:[^\W\d_]|[\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd°]){1,14}(?:/[a-zA-Z]{1,3})?(?:\^?[23²³])?)(?![\w])"
+)
 _ROUGHLY_NEAR = 20
 _IN_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+")
 
@@ -546,7 +562,7 @@ _LED = re.compile(
 _LED_AT = re.compile(r"\b(?:cent(?:er|re)d at|at the (?:vertex|point|cent(?:er|re)))[\s$\\(]*\Z", re.IGNORECASE)
 _ASKS_POINT = re.compile("point|where|coordinat|vertex|cent(?:er|re)")
 _LED_UNSPACED = re.compile(
-    r"(?:其中|此时|并且|[且而，,。;；\s])*(?P<noun>半径|直径|圆心|顶点|焦点|斜率|截距|周长|公差|公比|行列式|秩|迹|标准差|方差"
+    r"(?:其中|此时|并且|[且而，,。;；\s])*(?P<noun>每[\u4e00-\u9fff]{1,5}?均?|半径|直径|圆心|顶点|焦点|斜率|截距|周长|公差|公比|行列式|秩|迹|标准差|方差"
     r"|中位数|离心率|周期|判别式|对称轴)(?:约?[为是]|等于)[\s$\\(]*\Z"
 )
 _ATOMS = re.compile(r"\s*[A-Z][a-z]?(?:[,\s]|\Z)")
@@ -616,7 +632,7 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
 
 _COPULA_LAST = re.compile(
     r"(?:(?<!\w)(?:is|are|ist|beträgt|est|vaut|mesure|es|mide|é|mede|è|misura|рав(?:ен|на|но|ны)|дорівнює|är|er|adalah|jest|wynosi"
-    r"|là|este|είναι|ف?[يت]ساوي|هو|هي)|(?<=[가-힣])[은는])(?:\s(?:about|etwa|environ|unos|cerca de|circa|около))?[\s$\\(]*\Z",
+    r"|là|este|είναι|ف?[يت]ساوي|هو|هي)|(?<=[가-힣])[은는])(?:\s[^\W\d_]+){0,2}[\s$\\(]*\Z",
     re.IGNORECASE,
 )
 _CLAIMS_VALUE = re.compile(

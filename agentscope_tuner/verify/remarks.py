@@ -252,7 +252,7 @@ _FORESEEN = re.compile(
     r"|oczekiwa|szacun|verwachting|schatting|förvänt|uppskatt|départ|initial|inizial|inicial|anfänglich|начальн)"
 )
 _OTHERS = word_set(
-    """other others else further weitere weiteren andere anderen autre autres d'autres otra otras otro otros más outra
+    """other others else further weitere weiteren andere anderen autre autres d'autre d'autres otra otras otro otros más outra
     outras outro outros mais altra altre altri altro другой других другие başka khác lain innych innej andere"""
 )
 # Clauses behind an answer: `when read upside down`; other openings begin a place or a time, as in `in his wallet`
@@ -270,7 +270,7 @@ _KNOWN_UNSPACED = re.compile(
     "|图像|图象|恒等式"
     "|元|米|次|岁|棵|朵|块|间|位|份|杯|瓶|把|家|组合|组|方法|方案|可能|情况|通り|種類|である|であり|でした|です|となります|となる"
     "|になります|になる|なる|だとわかる|とわかる|が答え|答え|求める|値|円|度|点|枚|匹|冊|本|回|歳|倍数|を得る|得る|あります|ある|います"
-    "|いる|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|[对答解之がはをにでとのもつだ]"
+    "|いる|となり|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|[对答解之がはをにでとのもつだ]"
 )
 _KNOWN_KOREAN = re.compile(
     "이것|그것|따라서|그러므로|검산|성립|만족|조건|제곱단위|단위|입니다|이다|이에요|예요|이므로|된다|됩니다|정?답|가지|마리|개|명|권|원|번|점|살|필요|있다|있습니다|있으므로|하다|합니다|모두|풀이|마칩니다|마치겠습니다|끝|도움"
@@ -602,7 +602,7 @@ def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked
         return ""
     # `This is the radius` may say what the answer is
     knows = _is_understood if words and words[0] in _IT else _understands
-    if not _offers(words, asked) and not any(_turns_answer(one, text, asked) for one in _CLAUSE_BEGINS.split(sentence.lower())):
+    if not _clauses_turn(f",{sentence.lower()}", text, asked, is_cut=False):
         return ""
     for at, word in enumerate(words):
         if word in REASONS and at:
@@ -879,7 +879,8 @@ def _strange(sentence: str, text: str, asked: Asked) -> str:
     another = _DENIES_ANOTHER.match(sentence)
     if another is not None and (another["word"] is None or another["word"] in DENIES):
         return ""
-    sentence = FORMULA.sub(" ", _SUFFIX.sub("", _without_aside(sentence, asked)))
+    whole = _SUFFIX.sub("", _without_aside(sentence, asked))
+    sentence = FORMULA.sub(" ", whole)
     words = [word.lower() for word in WORDS.findall(sentence)]
     if len(words) == 1 and denies(words[0]):
         return str(words[0])
@@ -900,10 +901,8 @@ def _strange(sentence: str, text: str, asked: Asked) -> str:
     # behind a number, the sentence speaks of that
     said = re.split(r"\d", sentence.lower(), maxsplit=1)[0]
     words = WORDS.findall(said)
-    own, *clauses = _CLAUSE_BEGINS.split(said)
-    if asked.text and clauses and not _offers(words, asked) and not any(_turns_answer(one, text, asked) for one in clauses):
-        # what a clause of its own says is no matter
-        words = WORDS.findall(own)
+    if asked.text and not _clauses_turn(said, text, asked, is_cut=len(said.rstrip()) < len(whole.rstrip())):
+        words = WORDS.findall(_CLAUSE_BEGINS.split(said)[0])
     end = next((at for at, word in enumerate(words) if word in REASONS), len(words))
     if (number := next((word for word in words[end:] if _is_large(word) and not asked.says(word)), "")) != "":
         # a reason with a number of its own
@@ -970,10 +969,12 @@ _CLAUSE_BEGINS = re.compile(r"[,;:،؛、，；：(（—–](?=\D)")
 _UNDONE = re.compile(
     r"extran|spurious|violat|contra[dr]|widerspr|absurd|échou|fall[ao]\Z|étrang|посторон|obc[yeia]+\Z|barré|riscad|зач[её]рк|tachad|чистов"
     r"|(?:durch)?gestrichen|remain|rest\Z|ajout|añad|sumar|restar|aggiung|adicion|hinzu|прибав|добав|вычест|умнож"
-    r"|respect|rispett|près\Z|dizain|docena|dutzend|плюс|десятк|trust|retir|salvo\Z|sauf\Z|tranne\Z|außer\Z|кроме\Z|без\Z|ohne\Z|sans\Z"
+    r"|respect|rispett|может\Z|może\Z|maybe|kanske|misschien|možná|belki|mungkin|talán|près\Z|dizain|docena|dutzend|плюс|десятк|trust|retir|salvo\Z|sauf\Z|tranne\Z|außer\Z|кроме\Z|без\Z|ohne\Z|sans\Z"
     r"|senza\Z|según\Z|selon\Z|secondo\Z|segundo\Z|depending|abhäng|zależ|зависим|správn|riktig|juist|helyes|different|ander[aes]|unknown|tied\Z|top\Z|along\Z|richtig|corr[eé]ct|corrett|giust|верн|правильн|prawidł|doğru"
 )
-_TURNS_RUN = re.compile("[乘加减除再还還两二三四五六七八九十百千双]|答案|正[确解]|其[他它]|更正|矛盾|増根|增根|失败|他の|다른|정답")
+_TURNS_RUN = re.compile(
+    "[乘加减除再还還两二三四五六七八九十百千双]|答案|正[确解]|其[他它]|更正|矛盾|増根|增根|失败|他の|다른|정답"
+)
 
 
 @lru_cache(maxsize=8_192)
@@ -988,7 +989,7 @@ def _turns_alone(word: str) -> bool:
         or _UNDONE.match(word) is not None
         or OPERATES_SOON.search(word) is not None
         or _WITHDRAWS.search(word) is not None
-        or (word not in _UNDERSTOOD and (word in SHIFTS or word in _SHIFTS_ASIDE or SOUGHT.search(word) is not None))
+        or (word not in _UNDERSTOOD and (word in _SHIFTS_ASIDE or SOUGHT.search(word) is not None))
     )
 
 
@@ -996,42 +997,66 @@ def _offers(words: Sequence[str], asked: Asked) -> bool:
     return any(word in OFFERS and not asked.means_else(word) for word in words)
 
 
+def _clauses_turn(said: str, text: str, asked: Asked, *, is_cut: bool) -> bool:
+    """Whether a clause of its own behind an answer may turn it, so that each word is to be understood.
+
+    Args:
+        is_cut: whether a value stands behind what is said.
+    """
+    clauses = _CLAUSE_BEGINS.split(said)[1:]
+    if _offers(WORDS.findall(said), asked) or (is_cut and clauses and _gives_value(WORDS.findall(clauses[-1]), asked)):
+        return True
+    return any(_turns_answer(one, text, asked) for one in clauses)
+
+
+def _gives_value(words: Sequence[str], asked: Asked) -> bool:
+    """Whether words lead to a value of what is asked for: `, and the probability of rain is`."""
+    says = any(len(one) > _SHORT and asked.says(one) for one in words[:-1])
+    return says and words[-1] in _STATES_LAST
+
+
 def _turns_answer(clause: str, text: str, asked: Asked) -> bool:
     """Whether a clause behind an answer may turn it: by one of its words, or by a number that the answer has not."""
     words = WORDS.findall(clause.replace("i.e.", " "))
-    if words and words[0] in _DEFINES:
-        return True
-    if words and words[-1] in _STATES_LAST and any(len(one) > _SHORT and asked.says(one) for one in words[:-1]):
-        # a value of what is asked for follows
+    if words and words[0] in _DEFINES and (words[1:2] == [] or words[1] in VERBS or len(words[1]) == 1):
         return True
     turning = [
         at
         for at, word in enumerate(words)
         if _names_number(words, at, text, asked)
-        # `a real image`
-        or (not (word == "real" and _UNDERSTOOD.isdisjoint(words[at + 1 : at + 2])) and _turns_alone(word) and not asked.has(word) and not asked.means_else(word))
+        # `a real image`, and `se decompõe`
+        or (
+            not (at and word in SUPPOSES_FIRST)
+            and not (word == "real" and _UNDERSTOOD.isdisjoint(words[at + 1 : at + 2]))
+            and _turns_alone(word)
+            and not asked.has(word)
+            and not asked.means_else(word)
+        )
     ]
-    if turning and _denies_else(words, turning[0], asked):
-        turning = [at for at in turning[1:] if words[at] not in _OTHERS]
-    return bool(turning)
+    excludes = any(denies(word) and word not in _EXCEPTING for word in words) and not _OTHERS.isdisjoint(words)
+    if turning and (excludes or _denies_else(words, turning[0], asked)):
+        turning = [at for at in turning if words[at] not in _OTHERS and not denies(words[at])]
+    parts = {at for at in turning if (said := {*map(str, numbers_said(words[at]))}) and said <= _numerals(text)}
+    return bool({*turning} - parts)
 
 
 def _denies_else(words: Sequence[str], at: int, asked: Asked) -> bool:
-    """Whether a clause denies that there are others, or something of another subject: `friction plays no role`."""
+    """Whether a clause denies something of another subject than the answer: `friction plays no role`."""
     if not denies(words[at]) or words[at] in _EXCEPTING:
         return False
-    if not _OTHERS.isdisjoint(words[at + 1 : at + 4]):
-        return True
     subject = words[:at]
     if any(map(_CLOSES.match, subject)):
         return False
-    told = [word for word in subject if len(word) > _SHORT and not _understands(word, asked)]
-    told += [word for word in subject if len(word) > _SHORT and asked.says(word)]
+    told = [
+        word
+        for word in subject
+        if len(word) >= _SHORT and (asked.says(word) or not _understands(word, asked)) and not SOUGHT.search(word)
+    ]
     return len(words) >= _FEWEST_TELLING and bool(told) and _SUBJECTS.isdisjoint(subject)
 
 
 _SUBJECTS = (_IT | _BACK) - {"that", "which", "es", "è", "é"}
-_EXCEPTING = word_set("but except besides without sem nothing nobody none")
+_EXCEPTING = word_set("but except besides without sem nobody none")
 
 
 # Numbers up to ten, but for one, in languages whose number words are not read
@@ -1043,6 +1068,11 @@ _NUMBER_ABROAD = re.compile(
     r"|(?:و|ال)?(?:اثن|ثلاث|أربع|خمس|ست|سبع|ثمان|تسع|عشر)\w{0,3}|سه|چهار|پنج|شش|هفت|هشت|نه|ده"
     r"|दो|तीन|चार|पाँच|पांच|छह|सात|आठ|नौ|दस|দুই|তিন|চার|পাঁচ|ছয়|সাত|আট|নয়|দশ|mbili|tatu|nne|tano|sita|saba|nane"
 )
+
+
+def _numerals(text: str) -> set[str]:
+    """The numbers of an answer; `\\frac23` has two."""
+    return {*_DIGITS.findall(text), *(text if "frac" in text else "")}
 
 
 def _is_number(word: str) -> bool:
@@ -1057,10 +1087,16 @@ def _names_number(words: Sequence[str], at: int, text: str, asked: Asked) -> boo
     if _NUMBER_ABROAD.fullmatch(word) is None:
         said = number_in_words([word])
         values = {str(said[0])} if said is not None else {str(one) for one in numbers_said(word)}
-        if "1" in values or values <= {*_DIGITS.findall(text), *text}:
+        if "1" in values or values <= _numerals(text):
             return False
     counted = words[at + 1] if at + 1 < len(words) else ""
-    is_noun = len(counted) > 2 and counted not in VERBS | OPENS and not _is_understood(counted, asked) and number_in_words([counted]) is None
+    is_noun = (
+        len(counted) > 2
+        and counted not in VERBS | OPENS
+        and not [*numbers_said(counted)]
+        and not _is_understood(counted, asked)
+        and number_in_words([counted]) is None
+    )
     return not is_noun or counted in JOINS or not at
 
 
@@ -1070,7 +1106,7 @@ _TURNING_BACK = _POINTS_BACK - word_set(
     """it its this that these those we you our us your he she they his her their him them who whose numeral digit
     digits count total sum amount figure quantity expression formula first second last square squared root power
     exponent factor base unit units percent decimal place places so up sign signs more left right above bound bounds
-    reader approach calculation computation"""
+    reader approach calculation computation each"""
 )
 _OF = word_set("di del della dei degli delle dello nella nello do dos das des du")
 _NAMING = word_set("as of als como comme come jako как von de di do da del du der des")

@@ -75,7 +75,7 @@ SUPPOSES = word_set(
 DENIES = word_set(
     """není nejsou nije δεν ei pole nu not no never nein nope non none nor neither cannot nothing nobody without
     nicht kein keine keinen nie niemals pas point jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда
-    değil asla không chưa chẳng bukan tidak niet geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except
+    değil değildir yok yoktur asla không chưa chẳng bukan tidak niet geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except
     but besides sem არ չէ չի نیست కాదు نہیں নয় அல்ல இல்ல није nisu אינה אינו אין mustahil keinesfalls keineswegs
     aucunement ουδέποτε όχι নয় না নেই deyil емес nėra hindi"""
 )
@@ -161,7 +161,7 @@ _MOST_LET = 3
 JOINS = word_set(
     """be been being equal yield yields gives give produces produce leave leaves left remains stays stands lies occurs
     comes out down up works turns found reduces simplifies evaluates amounts adds sums totals must should can will
-    may would certain pay we i you get obtain have find see conclude know result results value now then thus only
+    may would certain pay we i you get obtain have find see conclude know result results value wartość wert valeur valor valore значение hodnota hodnotu now then thus only
     exactly just simply indeed finally therefore hence precisely same measured reached attained taken given correct
     right final required desired takes take reads shows show means implies approaches converges contains denotes
     represents genau gleich liefert folgt bleibt lautet wird damit insgesamt reste devient donne obtient trouve égale
@@ -294,13 +294,14 @@ _FUNCTION_WORDS = {
     "pl": word_set("jest w z i oblicz ile na się o do oraz są rozwiąż wyznacz jaka"),
     "cs": word_set("je v a se kolik na jaký jaká určete vypočtěte o s ze"),
     "nl": word_set("het een van de is hoeveel en wat bereken bepaal met in"),
+    "ro": word_set("este are un câte cât și pe cu care de sunt"),
     "sv": word_set("och är en ett av hur vad bestäm att med som många på"),
 }
 # Words of the tables that are others in these languages
 _HOMOGRAPHS = {
     "no": {"pt"}, "pole": {"pl", "cs", "en"}, "ma": {"pl", "fr"}, "point": {"en"}, "nu": {"sv", "nl", "fr"},
-    "als": {"de"}, "mai": {"de"}, "but": {"fr"}, "ei": {"de"}, "ale": {"en"}, "o": {"pt", "pl", "cs"},
-    "mas": {"es"}, "se": {"pt", "es", "it", "cs", "fr"}, "ou": {"nl"}, "hindi": {"en"}, "a": {"pl"}, "sem": {"cs"},
+    "als": {"de"}, "mai": {"de", "ro"}, "but": {"fr"}, "ei": {"de"}, "ale": {"en"}, "o": {"pt", "pl", "cs"},
+    "mas": {"es"}, "se": {"es", "cs", "fr"}, "si": {"it"}, "ou": {"nl"}, "hindi": {"en"}, "i": {"sv", "pl", "it", "cs"}, "a": {"pl"}, "sem": {"cs"},
 }  # fmt: skip
 
 
