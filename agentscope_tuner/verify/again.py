@@ -46,8 +46,8 @@ _EQUATION = re.compile(
 _EXPLAINS = re.compile(
     r"\b(?:am|are|be) \$?\d[\d.]*\s?\\?%\$? (?:confident|certain|sure)\b"
     r"|[(（][^()（）\n]{1,120}[)）]|(?:\bi\.e\.|\b(?:since|because|namely|nämlich|weil|denn|porque|parce que|car"
-    r"|puisque|perché|поскольку|потому что|так как|оскільки|ponieważ|gdyż|protože|omdat|eftersom|mert|deoarece|çünkü|karena"
-    r"|क्योंकि|কারণ|زیرا|لأن)\b|,\s(?:da|bo|want|pois|como|pues)\b)(?:[^.!?。\n]|!(?=[$=)\\]))*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*|[^。、\n]{1,40}(?:なので|であるから)"
+    r"|puisque|perché|поскольку|потому что|так как|оскільки|ponieważ|gdyż|protože|omdat|eftersom|mert|deoarece|çünkü"
+    r"|karena|क्योंकि|কারণ|زیرا|لأن)\b|,\s(?:da|bo|want|pois|como|pues)\b)(?:[^.!?。\n]|!(?=[$=)\\]))*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*|[^。、\n]{1,40}(?:なので|であるから)"
     rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+",
     re.IGNORECASE,
 )
@@ -187,7 +187,8 @@ def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
 
 # What is said of another quantity: `the other root is 3`, `(b) 7`
 _OF_ANOTHER = re.compile(
-    r"\b(?:the|die|der|das|la|le|el|il|o|a) (?:other(?! (?:candidate|answer|value|option|choice|possib|result))|andere|otr[ao]|autre|altr[ao]|outr[ao])\b|l['’]autre\b"
+    r"\b(?:the|die|der|das|la|le|el|il|o|a) (?:other(?! (?:candidate|answer|value|option|choice|possib|result))"
+    r"|andere|otr[ao]|autre|altr[ao]|outr[ao])\b|l['’]autre\b"
     r"|\bдруг\w+|另一|他の|다른|\bpart \(?(?:[b-h]\)?)? ?[:：]|\A\W*\([b-h]\)",
     re.IGNORECASE,
 )
@@ -204,7 +205,8 @@ IS_SAID = re.compile(
     r"(?<![^\W_])(?:is|are|was|be|equals|ist|sind|beträgt|est|vaut|es|son|é|são|è|равно|равен|равна)"
     r"(?:\s(?:actually|really|indeed|then|thus|therefore|now|instead|simply|just|eigentlich|tatsächlich|en fait"
     r"|en realidad|na verdade|in realtà|на самом деле))?\s*\Z"
-    r"|(?:powinno być|должно быть|має бути|debería ser|deveria ser|devrait être|dovrebbe essere|seharusnya|phải là)\s*\Z|(?:[是为為はが]|应为|應為|实际上是)\s*\Z",
+    r"|(?:powinno być|должно быть|має бути|debería ser|deveria ser|devrait être|dovrebbe essere|seharusnya|phải là)\s*\Z"
+    r"|(?:[是为為はが]|应为|應為|实际上是)\s*\Z",
     re.IGNORECASE,
 )
 _LAST_SIDE = re.compile(rf"(?:=|\\\\equiv)\s*({_NUMBER})\s*(?:\$|\\[)\]])?\Z")
@@ -295,7 +297,8 @@ def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[
 _FORMULA = re.compile(r"\$\$?([^$]{1,200}?)\$|\\\((.{1,200}?)\\\)|\\\[(.{1,200}?)\\\]", re.DOTALL)
 # What turns to a formula by itself: `On second thought $\\frac15$`, `Or perhaps`, `In truth,`
 _TURNS_TO = (
-    r"\A\W*(?:P\.?S\.?\W+)?(?:or|oder|ou|или|no|nein|non|não|нет|ні|nej|nee|nie|ne|hayır|không|bukan|on second thoughts?|on reflection|in truth|in fact"
+    r"\A\W*(?:P\.?S\.?\W+)?(?:or|oder|ou|или|no|nein|non|não|нет|ні|nej|nee|nie|ne|hayır|không|bukan"
+    r"|on second thoughts?|on reflection|in truth|in fact"
     r"|correctly \w+|i meant?|rather|wait|en \w+ant bien)\b[\s,:]*"
     r"(?:perhaps|maybe|rather|possibly|was it|is it|it (?:is|was|reads))?[\s,:]*\Z"
 )

@@ -252,8 +252,8 @@ _FORESEEN = re.compile(
     r"|oczekiwa|szacun|verwachting|schatting|förvänt|uppskatt|départ|initial|inizial|inicial|anfänglich|начальн)"
 )
 _OTHERS = word_set(
-    """other others else further weitere weiteren andere anderen autre autres d'autre d'autres otra otras otro otros más outra
-    outras outro outros mais altra altre altri altro другой других другие başka khác lain innych innej andere"""
+    """other others else further weitere weiteren andere anderen autre autres d'autre d'autres otra otras otro otros más
+    outra outras outro outros mais altra altre altri altro другой других другие başka khác lain innych innej andere"""
 )
 # Clauses behind an answer: `when read upside down`; other openings begin a place or a time, as in `in his wallet`
 _BEGINS_CLAUSE = word_set(
@@ -558,8 +558,9 @@ def _turned_round(text: str, first: str, rest: str, before: str, asked: Asked) -
             return turn
     first = _REASONED.split(first)[0]
     # whoever denies says `not` of the same
-    if (said := _BRACKETED.match(first)) is not None and _denies_another_word(WORDS.findall(said["said"].lower())):
-        first = first[said.end() :]
+    aside = _BRACKETED.match(first)
+    if aside is not None and _denies_another_word(WORDS.findall(aside["said"].lower())):
+        first = first[aside.end() :]
     found = CALLS_WRONG.search(first) or (None if itself else _TURNED.search(first))
     return found[0] if found and asked.text and found[0].lower() not in asked.text else ""
 

@@ -75,9 +75,9 @@ SUPPOSES = word_set(
 DENIES = word_set(
     """není nejsou nije δεν ei pole nu not no never nein nope non none nor neither cannot nothing nobody without
     nicht kein keine keinen nie niemals pas point jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда
-    değil değildir yok yoktur asla không chưa chẳng bukan tidak niet geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except
+    değil asla không chưa chẳng bukan tidak niet geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except
     but besides sem არ չէ չի نیست కాదు نہیں নয় அல்ல இல்ல није nisu אינה אינו אין mustahil keinesfalls keineswegs
-    aucunement ουδέποτε όχι নয় না নেই deyil емес nėra hindi"""
+    aucunement ουδέποτε όχι নয় না নেই deyil емес nėra hindi değildir yok yoktur"""
 )
 
 
@@ -161,13 +161,14 @@ _MOST_LET = 3
 JOINS = word_set(
     """be been being equal yield yields gives give produces produce leave leaves left remains stays stands lies occurs
     comes out down up works turns found reduces simplifies evaluates amounts adds sums totals must should can will
-    may would certain pay we i you get obtain have find see conclude know result results value wartość wert valeur valor valore значение hodnota hodnotu now then thus only
+    may would certain pay we i you get obtain have find see conclude know result results value now then thus only
     exactly just simply indeed finally therefore hence precisely same measured reached attained taken given correct
     right final required desired takes take reads shows show means implies approaches converges contains denotes
     represents genau gleich liefert folgt bleibt lautet wird damit insgesamt reste devient donne obtient trouve égale
     égal égaux donc queda resulta da dan igual obtenemos resta fica dá vale valem obtemos viene risulta ottiene uguale
     выходит получается составит составила остаётся получаем итого равняется wynosi daje jest otrzymujemy olur eder
-    bulunur vardır được thu có menjadi sama diperoleh bedraagt gelijk wordt levert krijgen blir är får ger"""
+    bulunur vardır được thu có menjadi sama diperoleh bedraagt gelijk wordt levert krijgen blir är får ger wartość
+    wert valeur valor valore значение hodnota hodnotu"""
 )
 _ARTICLES = word_set(
     """a an the un une ein eine einen einem einer der die das den dem la le les el il lo o os as los las una uno um uma
@@ -301,7 +302,8 @@ _FUNCTION_WORDS = {
 _HOMOGRAPHS = {
     "no": {"pt"}, "pole": {"pl", "cs", "en"}, "ma": {"pl", "fr"}, "point": {"en"}, "nu": {"sv", "nl", "fr"},
     "als": {"de"}, "mai": {"de", "ro"}, "but": {"fr"}, "ei": {"de"}, "ale": {"en"}, "o": {"pt", "pl", "cs"},
-    "mas": {"es"}, "se": {"es", "cs", "fr"}, "si": {"it"}, "ou": {"nl"}, "hindi": {"en"}, "i": {"sv", "pl", "it", "cs"}, "a": {"pl"}, "sem": {"cs"},
+    "mas": {"es"}, "se": {"es", "cs", "fr"}, "si": {"it"}, "ou": {"nl"}, "hindi": {"en"},
+    "i": {"sv", "pl", "it", "cs"}, "a": {"pl"}, "sem": {"cs"},
 }  # fmt: skip
 
 
