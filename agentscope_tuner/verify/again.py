@@ -205,8 +205,8 @@ IS_SAID = re.compile(
     r"(?<![^\W_])(?:is|are|was|be|equals|ist|sind|beträgt|est|vaut|es|son|é|são|è|равно|равен|равна)"
     r"(?:\s(?:actually|really|indeed|then|thus|therefore|now|instead|simply|just|eigentlich|tatsächlich|en fait"
     r"|en realidad|na verdade|in realtà|на самом деле))?\s*\Z"
-    r"|(?:powinno być|должно быть|має бути|debería ser|deveria ser|devrait être|dovrebbe essere|seharusnya|phải là)\s*\Z"
-    r"|(?:[是为為はが]|应为|應為|实际上是)\s*\Z",
+    r"|(?:powinno być|должно быть|має бути|debería ser|deveria ser|devrait être|dovrebbe essere|seharusnya"
+    r"|phải là)\s*\Z|(?:[是为為はが]|应为|應為|实际上是)\s*\Z",
     re.IGNORECASE,
 )
 _LAST_SIDE = re.compile(rf"(?:=|\\\\equiv)\s*({_NUMBER})\s*(?:\$|\\[)\]])?\Z")
@@ -617,7 +617,6 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
         return True
     if _ATOMS.match(behind, end) is not None and _ATOM.search(sentence) is not None:
         return True
-    # of a number in a formula, what leads to the formula counts
     opened = behind.rfind("$", begins, start)
     led = behind[begins : opened if opened >= 0 and behind.count("$", begins, start) % 2 else start]
     clause = _CLAUSES.split(led)[-1]
@@ -625,7 +624,7 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
         return led_by["noun"] not in asked
     if _LED_AT.search(clause) is not None:
         return _ASKS_POINT.search(asked) is None
-    if clause and led.endswith(clause) and len(clause) == len(led) and begins and _is_of_other_noun(clause, asked):
+    if begins and clause == led and _is_of_other_noun(clause, asked):
         return True
     led_by = _LED.search(clause)
     if led_by is None or led_by["noun"].lower()[:_STEM] in asked:
@@ -634,8 +633,8 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
 
 
 _COPULA_LAST = re.compile(
-    r"(?:(?<!\w)(?:is|are|ist|beträgt|est|vaut|mesure|es|mide|é|mede|è|misura|рав(?:ен|на|но|ны)|дорівнює|är|er|adalah|jest|wynosi"
-    r"|là|este|είναι|ف?[يت]ساوي|هو|هي)|(?<=[가-힣])[은는])(?:\s[^\W\d_]+){0,2}[\s$\\(]*\Z",
+    r"(?:(?<!\w)(?:is|are|ist|beträgt|est|vaut|mesure|es|mide|é|mede|è|misura|рав(?:ен|на|но|ны)|дорівнює|är|er|adalah"
+    r"|jest|wynosi|là|este|είναι|ف?[يت]ساوي|هو|هي)|(?<=[가-힣])[은는])(?:\s[^\W\d_]+){0,2}[\s$\\(]*\Z",
     re.IGNORECASE,
 )
 _CLAIMS_VALUE = re.compile(
