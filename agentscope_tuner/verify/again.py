@@ -624,7 +624,7 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
         return led_by["noun"] not in asked
     if _LED_AT.search(clause) is not None:
         return _ASKS_POINT.search(asked) is None
-    if begins and clause == led and _is_of_other_noun(clause, asked):
+    if begins and clause == led and _ASKS_HOW.search(asked) is None and _is_of_other_noun(clause, asked):
         return True
     led_by = _LED.search(clause)
     if led_by is None or led_by["noun"].lower()[:_STEM] in asked:

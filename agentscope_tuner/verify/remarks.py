@@ -344,11 +344,22 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     sentences = _SENTENCES.findall(rest)
     confirms = [at for at, one in enumerate(sentences) if text in one and (_STATES.search(one) or _restates(one, text))]
     rest = "".join(sentences[confirms[-1] + 1 if confirms else 0 :])
+    if text in rest and (denial := _denied_again(_SENTENCES.findall(rest), text)):
+        return denial
     rest = _unsaid(rest, text) if text in rest else rest
     if is_value:
         denied = _denied_itself(behind, text)
         return denied or _strange(_unexplained(first, text, asked), text, asked) or _taken_back_later(rest, text, asked)
     return _turned_round(text, first, rest, before, asked)
+
+
+def _denied_again(sentences: Sequence[str], text: str) -> str:
+    """What denies in a sentence that says an answer once more: `Luca non ha 7 mele`."""
+    for said in sentences:
+        unsaid, front = _unsaid(said, text), said.partition(text)[0].lower()
+        if unsaid != said and not any(map(str.isdigit, unsaid)) and any(map(denies, WORDS.findall(front))):
+            return next(filter(denies, WORDS.findall(front)))
+    return ""
 
 
 # A question that ends the text and offers another answer: `Or B?`, `Who knows?`
@@ -970,11 +981,12 @@ _CLAUSE_BEGINS = re.compile(r"[,;:،؛、，；：(（—–](?=\D)")
 _UNDONE = re.compile(
     r"extran|spurious|violat|contra[dr]|widerspr|absurd|échou|fall[ao]\Z|étrang|посторон|obc[yeia]+\Z|barré|riscad|зач[её]рк|tachad|чистов"
     r"|(?:durch)?gestrichen|remain|rest\Z|ajout|añad|sumar|restar|aggiung|adicion|hinzu|прибав|добав|вычест|умнож"
-    r"|respect|rispett|может\Z|może\Z|maybe|kanske|misschien|možná|belki|mungkin|talán|près\Z|dizain|docena|dutzend|плюс|десятк|trust|retir|salvo\Z|sauf\Z|tranne\Z|außer\Z|кроме\Z|без\Z|ohne\Z|sans\Z"
+    r"|müss|muss\Z|sollt|devr|deb(?:e|ería)\Z|dovr|должн|powin|vertausch|échang|intercambi|перепут|zamien|scambi"
+    r"|fehl|verfehl|manqu|falta|manca|недоста|contred|estim|resolver\Z|halv|respect|rispett|может\Z|może\Z|maybe|kanske|misschien|možná|belki|mungkin|talán|près\Z|dizain|docena|dutzend|плюс|десятк|trust|retir|salvo\Z|sauf\Z|tranne\Z|außer\Z|кроме\Z|без\Z|ohne\Z|sans\Z"
     r"|senza\Z|según\Z|selon\Z|secondo\Z|segundo\Z|depending|abhäng|zależ|зависим|správn|riktig|juist|helyes|different|ander[aes]|unknown|tied\Z|top\Z|along\Z|richtig|corr[eé]ct|corrett|giust|верн|правильн|prawidł|doğru"
 )
 _TURNS_RUN = re.compile(
-    "[乘加减除再还還两二三四五六七八九十百千双]|答案|正[确解]|其[他它]|更正|矛盾|増根|增根|失败|他の|다른|정답"
+    "[应反重望实乘加减除再还還两二三四五六七八九十百千双]|答案|正[确解]|其[他它]|更正|矛盾|増根|增根|失败|他の|다른|정답"
 )
 
 
@@ -1019,6 +1031,8 @@ def _gives_value(words: Sequence[str], asked: Asked) -> bool:
 def _turns_answer(clause: str, text: str, asked: Asked) -> bool:
     """Whether a clause behind an answer may turn it: by one of its words, or by a number that the answer has not."""
     words = WORDS.findall(clause.replace("i.e.", " "))
+    if _IS_TO_BE.search(clause) is not None or not _FRACTIONS.isdisjoint(words):
+        return True
     if words and words[0] in _DEFINES and (words[1:2] == [] or words[1] in VERBS or len(words[1]) == 1):
         return True
     turning = [
@@ -1057,6 +1071,7 @@ def _denies_else(words: Sequence[str], at: int, asked: Asked) -> bool:
 
 
 _SUBJECTS = (_IT | _BACK) - {"that", "which", "es", "è", "é"}
+_FRACTIONS = word_set("halves thirds fourths fifths sixths sevenths eighths ninths tenths")
 _EXCEPTING = word_set("but except besides without sem nobody none")
 
 
@@ -1088,13 +1103,14 @@ def _names_number(words: Sequence[str], at: int, text: str, asked: Asked) -> boo
     if _NUMBER_ABROAD.fullmatch(word) is None:
         said = number_in_words([word])
         values = {str(said[0])} if said is not None else {str(one) for one in numbers_said(word)}
-        if "1" in values or values <= _numerals(text):
+        if "1" in values or (values and values <= _numerals(text)):
             return False
     counted = words[at + 1] if at + 1 < len(words) else ""
     is_noun = (
         len(counted) > 2
         and counted not in VERBS | OPENS
         and not [*numbers_said(counted)]
+        and not _is_number(counted)
         and not _is_understood(counted, asked)
         and number_in_words([counted]) is None
     )
@@ -1106,7 +1122,7 @@ _DEFINES = word_set("where donde où onde dove wobei где gdzie waar kde")
 _TURNING_BACK = _POINTS_BACK - word_set(
     """it its this that these those we you our us your he she they his her their him them who whose numeral digit
     digits count total sum amount figure quantity expression formula first second last square squared root power
-    exponent factor base unit units percent decimal place places so up sign signs more left right above bound bounds
+    exponent factor base unit units percent decimal place places so up sign signs more left right bound bounds
     reader approach calculation computation each"""
 )
 _OF = word_set("di del della dei degli delle dello nella nello do dos das des du")

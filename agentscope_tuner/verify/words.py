@@ -208,7 +208,7 @@ CALLS_WRONG = re.compile(
     r"\b(?:wrong|incorrect|mistakes?|mistaken|false|lie|falsch|faux|erreur|erro|incorrecto|equivocado|erróneo|errado|incorreto|sbagliato|errato"
     r"|(?:\w+n['’]t|not|cannot)\s(?:be\s)?(?:right|correct)|made an? (?:\w+ )?error"
     r"|неверн\w+|неправильн\w+|ошибка|mauvaise?s?|błędn\w+|nesprávn\w+|verkeerde?|felaktig\w*|hibás|greșit\w*|невірн\w+|yanlış\w*|hatalı|salah|keliru|fout|onjuist)\b|\bsai\b|不正确|错|误|不对|間違|誤|오답|틀렸"
-    r"|틀린|잘못|خطأ|خاطئ|गलत|ผิด|λάθος",
+    r"|틀린|잘못|خطأ|خاطئ|गलत|ผิด|λάθος|ভুল",
     re.IGNORECASE,
 )
 # A step that is none, and doubts
