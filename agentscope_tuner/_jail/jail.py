@@ -32,8 +32,9 @@ _SEALED = 0x1 | 0x2 | 0x4 | 0x8  # F_SEAL_SEAL, SHRINK, GROW, WRITE
 _ADD_SEALS = 1033
 # Seconds until a new jail must be ready; a busy machine takes long
 _START_SECONDS = 30.0
-# Looks at the tree's use: often at first, since most programs end at once
-_FIRST_LOOK, _LAST_LOOK = 0.01, 0.05
+# Looks at the tree's use: often at first, and not at programs that end at once, as most do: a look costs as much as
+# the start of one
+_FIRST_LOOK, _LAST_LOOK = 0.02, 0.05
 # The first one inside, and without a jail one between
 _OWN_PROCESSES = 2
 # How many times its wall time a run may take that waits for a core
@@ -132,7 +133,8 @@ class JailWork:
             for name in FILES:
                 files += [os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)]
             folder = {name: base64.b64encode(content).decode() for name, content in self.files.items()}
-            for file, content in zip(files, (self.payload, json.dumps(folder).encode(), self.stdin), strict=False):
+            held = json.dumps(folder).encode() if folder else b""
+            for file, content in zip(files, (self.payload, held, self.stdin), strict=False):
                 view = memoryview(content)
                 while view:
                     view = view[os.write(file, view) :]

@@ -62,12 +62,13 @@ def usage(pid: int) -> TreeUsage:
     """What `pid` and its descendants use now."""
     total, found = TreeUsage(), [pid]
     for one in found:
-        for thread in _threads(one):
+        # behind the program's name, which may hold spaces and brackets
+        fields = _text(f"/proc/{one}/stat").rpartition(")")[2].split()
+        for thread in [str(one)] if fields and fields[17] == "1" else _threads(one):
             found += map(int, _text(f"/proc/{one}/task/{thread}/children").split())
             ran, waited = (*map(int, _text(f"/proc/{one}/task/{thread}/schedstat").split()[:2]), 0, 0)[:2]
             total.lives[int(thread)] = (ran + waited) / 1e9
-        # behind the program's name, which may hold spaces and brackets
-        if fields := _text(f"/proc/{one}/stat").rpartition(")")[2].split():
+        if fields:
             total.processes += 1
             total.cpu_seconds += sum(map(int, fields[11:15])) / _TICKS
             total.resident += int(fields[21]) * _PAGE
@@ -112,9 +113,16 @@ def out_of_memory_kills() -> int:
 
 
 def _text(path: str) -> str:
+    data = b""
     try:
-        with open(path, "rb", buffering=0) as file:
-            return file.read().decode(errors="replace")
+        # a file object asks the kernel for twice as much
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            while piece := os.read(file, 2**16):
+                data += piece
+        finally:
+            os.close(file)
     # the process has ended meanwhile
     except OSError:
         return ""
+    return data.decode(errors="replace")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Generic, Protocol, TypeVar
@@ -33,6 +33,20 @@ def ending_signals() -> list[signal.Signals]:
     return [number for number in ENDING if signal.getsignal(number) not in (signal.SIG_IGN, None)]
 
 
+@contextmanager
+def handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[list[signal.Signals]]:
+    """Have `handler` hear these signals in this block, which is told which they are: none outside of the main thread,
+    where no signal is heard.
+    """
+    heard = ending_signals() if threading.current_thread() is threading.main_thread() else []
+    before = {number: signal.signal(number, handler) for number in heard}
+    try:
+        yield heard
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
+
+
 class Server(Protocol):
     """What uvicorn's server looks at: whether it ends, and whether it waits for nobody meanwhile."""
 
@@ -45,22 +59,14 @@ def ending(server: Server) -> Iterator[None]:
     """Have each signal of `ENDING` end `server` in this block, and a second one end it at once. Behind the block the
     first one comes again, to whoever heard it before.
     """
-    if threading.current_thread() is not threading.main_thread():
-        # where no signal is heard
-        yield
-        return
     heard: list[int] = []
 
     def told(number: int, frame: FrameType | None) -> None:
         heard.append(number)
         server.force_exit, server.should_exit = server.should_exit, True
 
-    before = {number: signal.signal(number, told) for number in ending_signals()}
-    try:
+    with handled(told):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
     if heard:
         signal.raise_signal(heard[0])
 

@@ -24,7 +24,7 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -84,7 +84,7 @@ judges_loop, replace_judges_loop = _judges.get, _judges.replace
 workers_loop, on_workers_loop = _workers.get, _workers.is_here
 
 
-def run(coroutine: Coroutine[Any, Any, T]) -> T:
+def run(coroutine: Awaitable[T]) -> T:
     """Run `coroutine` on the background loop and wait for its result. For any thread, inside a running loop or not.
 
     Inside a running loop this blocks that loop while it waits: async callers should await the async method instead.
@@ -94,7 +94,8 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
     """
     loop = get_loop()
     if _ours.is_here():
-        coroutine.close()
+        if isinstance(coroutine, Coroutine):
+            coroutine.close()
         raise RuntimeError("_loop.run was called on astuner's own loop and would wait for ever: await it")
     future = asyncio.run_coroutine_threadsafe(_without_exit(coroutine), loop)
     try:
@@ -173,7 +174,7 @@ def call_soon(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *a
         loop.call_soon_threadsafe(function, *args)
 
 
-async def _without_exit(coroutine: Coroutine[Any, Any, T]) -> T:
+async def _without_exit(coroutine: Awaitable[T]) -> T:
     try:
         return await coroutine
     except (SystemExit, KeyboardInterrupt) as exc:

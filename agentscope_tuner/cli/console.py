@@ -100,18 +100,15 @@ def signals_interrupt() -> Iterator[None]:
 
     Where interrupts are held, it is raised later.
     """
-    before = {number: signal.signal(number, _interrupt) for number in interrupts.ending_signals()}
-    try:
-        yield
-    except SystemExit as exc:
-        exc.code = ending.code(exc.code)  # type: ignore[assignment]
-        raise
-    except KeyboardInterrupt:
-        # It came before the command began, or after it ended
-        raise SystemExit(ending.code(Exit.INTERRUPTED)) from None
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with interrupts.handled(_interrupt):
+        try:
+            yield
+        except SystemExit as exc:
+            exc.code = ending.code(exc.code)  # type: ignore[assignment]
+            raise
+        except KeyboardInterrupt:
+            # It came before the command began, or after it ended
+            raise SystemExit(ending.code(Exit.INTERRUPTED)) from None
 
 
 _CELL_CHARS = 300

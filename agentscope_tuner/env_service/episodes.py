@@ -17,10 +17,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentscope_tuner._http import check_number
 from agentscope_tuner._run.child import ChildProgram
 from agentscope_tuner._run.pool import PoolQuestion, QuestionPool, WallTimeUp, Worker, WorkerLost
 from agentscope_tuner.env_service.environment import TOKEN_VARIABLE
-from agentscope_tuner.errors import ConfigError
 
 
 class EpisodeRefusal(Exception):
@@ -190,8 +190,7 @@ class ServerLimits:
 
     def __post_init__(self) -> None:
         for name in ("max_instances", "idle_seconds", "call_seconds", "max_body_bytes"):
-            if not getattr(self, name) > 0:
-                raise ConfigError(f"{name} must be above 0, got {getattr(self, name)!r}")
+            check_number(name, getattr(self, name))
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 import uvicorn
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -20,6 +20,7 @@ from starlette.routing import Route
 from agentscope_tuner._http import carries
 from agentscope_tuner._run import interrupts
 from agentscope_tuner.env_service.episodes import EpisodeRefusal, Instances, ServerLimits
+from agentscope_tuner.errors import told
 
 _BODY_SECONDS = 30.0
 _SHUTDOWN_SECONDS = 10
@@ -153,11 +154,9 @@ async def _read(request: Request, max_bytes: int) -> ServiceRequest:
                     raise EpisodeRefusal(413, f"the request is longer than {max_bytes} bytes")
     except TimeoutError as exc:
         raise EpisodeRefusal(408, f"the request did not arrive within {_BODY_SECONDS:g} s") from exc
-    try:
+    with told("the request cannot be read", ValueError, RecursionError, to=partial(EpisodeRefusal, 400)):
         # pydantic's parser refuses lone surrogates, which a policy may write: use the standard one
         return ServiceRequest.model_validate(json.loads(body))
-    except (ValidationError, ValueError, RecursionError) as exc:
-        raise EpisodeRefusal(400, f"the request cannot be read: {exc}") from exc
 
 
 def _json(content: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

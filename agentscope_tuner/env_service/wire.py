@@ -24,7 +24,7 @@ from agentscope_tuner._http import (
     shown,
     text_of,
 )
-from agentscope_tuner.errors import BadScore, EnvServiceError, InstanceNotFound
+from agentscope_tuner.errors import BadScore, EnvServiceError, InstanceNotFound, told
 
 
 def finite_score(value: object, instance_id: str) -> float:
@@ -145,10 +145,9 @@ def request_body(
         "params": _mapping("params", params, instance_id),
     }
     # ASCII escapes: a policy may write lone surrogates, which no UTF-8 can carry
-    try:
+    unsent = f"instance {instance_id!r}: the request is not JSON, nothing was sent"
+    with told(unsent, TypeError, ValueError, RecursionError, to=EnvServiceError):
         return json.dumps(request, allow_nan=False, ensure_ascii=True).encode("ascii")
-    except (TypeError, ValueError, RecursionError) as exc:
-        raise EnvServiceError(f"instance {instance_id!r}: the request is not JSON, nothing was sent: {exc}") from exc
 
 
 def _mapping(name: str, value: object, instance_id: str | None) -> dict[str, Any]:

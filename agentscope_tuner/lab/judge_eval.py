@@ -350,9 +350,10 @@ def judge_eval(
         settings = _in_the_order_given(conf, overrides or (), map_)
         judge = load_judge(settings)
         inner = asked_anew(judge)
-        answers = _labelled(labels, settings, format_, map_, inner.response_path, limit)
+        with source_lines(labels) as (lines, _):
+            rows = conversion(settings, format_, map_).all(lines) if format_ or map_ else lines
+            answers = read_labelled(rows, labels, inner.response_path, limit)
         with progress(MofNCompleteColumn()) as shown:
-            bar = shown.add_task("verdicts")
             subject = JudgeEval(
                 judge,
                 answers,
@@ -362,12 +363,11 @@ def judge_eval(
                 done=lambda: shown.advance(bar),
             )
             expected = subject.verdicts(attacked)
-            shown.update(bar, total=expected)
+            bar = shown.add_task("verdicts", total=expected)
             if dry_run:
                 out.print(f"{len(answers)} labelled answers, about {expected:,} verdicts; nothing was sent")
                 return
-            report = loops.run(subject.run(attacked))
-        report |= _spent(inner)
+            report = loops.run(subject.run(attacked)) | _spent(inner)
     if as_json:
         print(json.dumps({"labels": labels, **report}))
     else:
@@ -375,19 +375,6 @@ def judge_eval(
     if 2 * report["failed"] >= report["answers"]:
         err.print("half of the answers got no verdict: the figures mean nothing", style="bold red")
         raise typer.Exit(Exit.ROWS_FAILED)
-
-
-def _labelled(
-    source: str,
-    settings: Settings,
-    format_: str | None,
-    pairs: Sequence[str] | None,
-    response_path: str,
-    limit: int | None,
-) -> list[Labelled]:
-    with source_lines(source) as (lines, _):
-        rows = conversion(settings, format_, pairs).all(lines) if format_ or pairs else lines
-        return read_labelled(rows, source, response_path, limit)
 
 
 def _spent(judge: AsksModels) -> dict[str, float]:

@@ -7,13 +7,15 @@ row. The process that judges a block parses it, and turns a trainer's rows into 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from agentscope_tuner.records.formats import AUTO, Conversion, noted
 from agentscope_tuner.records.reader import BOM, MAX_LINE_BYTES, Line, Row, parse_line
+
+T = TypeVar("T")
 
 _BLOCK_BYTES = 2**18
 # Single lines are gathered into blocks of this many bytes, so that sending them to another process is cheap
@@ -235,22 +237,30 @@ def limited(blocks: Iterable[Block], rows: int) -> Iterator[Block]:
 
 def gathered(lines: Iterable[Any]) -> Iterator[Block]:
     """Blocks of single lines. Lines before an error are passed on before the error is raised."""
-    taken: list[Any] = []
+    for taken, size in batches(lines, lambda line: len(line.raw), _GATHERED_LINES, _GATHERED_BYTES):
+        yield LineBlock(tuple(taken), size)
+
+
+def batches(
+    items: Iterable[T], size_of: Callable[[T], int], most: int, most_bytes: int
+) -> Iterator[tuple[list[T], int]]:
+    """Neighbours in lists that are bounded in number and in bytes, each with its bytes; those before an error, too."""
+    taken: list[T] = []
     size = 0
     try:
-        for line in lines:
-            taken.append(line)
-            size += len(line.raw)
-            if len(taken) >= _GATHERED_LINES or size >= _GATHERED_BYTES:
-                yield LineBlock(tuple(taken), size)
+        for item in items:
+            taken.append(item)
+            size += size_of(item)
+            if len(taken) >= most or size >= most_bytes:
+                yield taken, size
                 taken, size = [], 0
     # boundary: any error that ends the input is raised after the rows that were read before it
     except Exception:
         if taken:
-            yield LineBlock(tuple(taken), size)
+            yield taken, size
         raise
     if taken:
-        yield LineBlock(tuple(taken), size)
+        yield taken, size
 
 
 def _holds_row(line: bytes, *, first: bool) -> bool:

@@ -19,7 +19,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from agentscope_tuner.bounds import json_or
 from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.blocks import batches
 from agentscope_tuner.records.reader import Line, encoded
 from agentscope_tuner.records.scored_rows import STEP_KEYS
 from agentscope_tuner.rules.tables import is_text
@@ -195,12 +197,7 @@ def _own_form(row: dict[str, Any]) -> None:
 
 def _parsed(value: Any) -> Any:
     """The value of a JSON text; any other value unchanged."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
+    return json_or(value, value) if isinstance(value, str) else value
 
 
 def _readable(column: Any) -> Any:
@@ -289,9 +286,9 @@ def write_columnar(lines: Path, target: Path) -> None:
     fields = [pyarrow.field(name, _type_of(kind, metrics)) for name, kind in kinds.items()]
     schema = pyarrow.schema(fields, metadata={JSON_COLUMNS: named})
     with _writer(target, schema) as write:
-        for rows in _groups(lines):
+        for group, _ in batches(_rows(lines), lambda found: found[0], _GROUP_ROWS, _GROUP_BYTES):
             arrays = [
-                pyarrow.array([_cell(kinds[field.name], row.get(field.name), metrics) for row in rows], field.type)
+                pyarrow.array([_cell(kinds[field.name], row.get(field.name), metrics) for _, row in group], field.type)
                 for field in schema
             ]
             write(pyarrow.RecordBatch.from_arrays(arrays, schema=schema))
@@ -380,20 +377,6 @@ def _rows(lines: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     with open(lines, "rb") as stream:
         for line in stream:
             yield len(line), json.loads(line)
-
-
-def _groups(lines: Path) -> Iterator[list[dict[str, Any]]]:
-    """The rows of each row group, which is bounded in rows and in bytes."""
-    rows: list[dict[str, Any]] = []
-    size = 0
-    for length, row in _rows(lines):
-        rows.append(row)
-        size += length
-        if len(rows) >= _GROUP_ROWS or size >= _GROUP_BYTES:
-            yield rows
-            rows, size = [], 0
-    if rows:
-        yield rows
 
 
 def _kinds(lines: Path) -> tuple[dict[str, str], list[str]]:

@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from agentscope_tuner.bounds import json_or
 from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.records.blocks import read_lines
 from agentscope_tuner.records.columnar import columnar_lines, table_row
@@ -64,11 +65,7 @@ def is_row_file(name: str) -> bool:
 
 def is_cut_short(raw: bytes) -> bool:
     """Whether a file's last line, which has no line break, is no whole JSON: a crash has cut it short."""
-    try:
-        json.loads(raw)
-    except (ValueError, RecursionError):
-        return True
-    return False
+    return json_or(raw, raw) is raw
 
 
 def is_dump(source: str) -> bool:

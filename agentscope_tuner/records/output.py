@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from itertools import islice
@@ -57,35 +57,14 @@ def judged_end(judgement: Judgement, seconds: float, config_digest: str = "") ->
 
     `seconds` replace the judgement's own.
     """
-    found = judgement
+    verdict = _verdict(judgement, seconds, config_digest)
     try:
-        if found.calls or found.turns:
-            verdict: Any = _verdict(found, seconds, config_digest)
-        else:
-            told = found.status, found.reward, found.is_success, found.reason, found.violations, found.error
-            digest = config_digest or msgspec.UNSET
-            verdict = _WrittenVerdict(*told, found.cause, found.metrics, round(seconds, 6), digest)
         # a third of what the standard encoder takes; whatever an endpoint sent may hold more than it can write
-        end = encoded(verdict) if found.calls else _ENCODER.encode(verdict)
+        end = encoded(verdict) if judgement.calls else _ENCODER.encode(verdict)
     except (UnicodeEncodeError, OverflowError, TypeError):
-        end = encoded(_verdict(found, seconds, config_digest))
+        end = encoded(verdict)
     # Insert the judgement into the bytes: parsing and printing the row would change its numbers and escapes
     return b', "judgement": ' + end + b"}\n"
-
-
-class _WrittenVerdict(msgspec.Struct, gc=False):
-    """`_verdict` of a judgement without calls and turns, key by key: made and encoded in half the time."""
-
-    status: str
-    reward: float | None
-    is_success: bool | None
-    reason: str
-    violations: tuple[str, ...]
-    error: str | None
-    cause: str | None
-    metrics: Mapping[str, float]
-    seconds: float
-    config: str | msgspec.UnsetType
 
 
 def _verdict(judgement: Judgement, seconds: float, config_digest: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from agentscope_tuner.bounds import readable
+from agentscope_tuner.bounds import json_or, readable
 from agentscope_tuner.workflow import Rollout, first_problem
 
 MAX_LINE_BYTES = 16 * 2**20
@@ -195,10 +195,7 @@ def _task(line: Line) -> dict[str, object] | None:
 
 def object_in(raw: bytes | str) -> dict[str, Any] | None:
     """The JSON object in a line or a cell; None where it holds anything else."""
-    try:
-        found = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
+    found = json_or(raw, None)
     return found if isinstance(found, dict) else None
 
 
@@ -208,7 +205,4 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 def encoded(value: object) -> bytes:
     """`value` as JSON in UTF-8. A model can write half a surrogate pair: UTF-8 cannot encode it, a JSON escape can."""
-    try:
-        return _ENCODER.encode(value).encode()
-    except UnicodeEncodeError:
-        return json.dumps(value).encode()
+    return _ENCODER.encode(value).encode(errors="backslashreplace")

@@ -16,6 +16,7 @@ from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from agentscope_tuner._http import check_number
 from agentscope_tuner.errors import ConfigError, DeadlineError
 from agentscope_tuner.task_judge.contract.deadline import TimeLimit
 
@@ -55,8 +56,7 @@ class ServiceSettings:
             value = getattr(self, name)
             if not (value > 0 and math.isfinite(value)):
                 raise ConfigError(f"{name} must be above 0, got {value!r}")
-        if self.queue < 0:
-            raise ConfigError(f"queue must be at least 0, got {self.queue!r}")
+        check_number("queue", self.queue, or_zero=True)
 
 
 class Refusal(Exception):

@@ -270,7 +270,6 @@ class CodeJudge(BaseJudge):
         JudgeError: of a verdict: the tests cannot be read, or the sandbox failed.
     """
 
-    judge_kind = "io"
     bounds_itself = True
     takes_kwargs = False
     reference_keys = ("tests",)
@@ -322,8 +321,6 @@ class CodeJudge(BaseJudge):
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge. Blocks while the program runs, and while other programs have the cores."""
-        if self._service is not None:
-            return loops.run(self.acompute_reward(workflow_task, workflow_output))
         tests, language, program = self._read(workflow_task, workflow_output)
         if isinstance(program, Reward):
             return program
@@ -361,12 +358,7 @@ class CodeJudge(BaseJudge):
                 return f"not judged by the service: {why}"
             if not tests.solution:
                 return None
-            program = completed(tests.solution, tests)
-            if self._service is None:
-                results = self._graded(program, tests, language)
-            else:
-                results = loops.run(self._service.grade(program, tests, language, self._bounds_of(tests)))
-            reward = self._reward(results, tests)
+            reward = self._reward(self._graded(completed(tests.solution, tests), tests, language), tests)
         except JudgeError as error:
             of_sandbox = error.cause in (Cause.SANDBOX, Cause.DEADLINE)
             return f"{'sandbox' if of_sandbox else 'unreadable tests'}: {error.message}"
@@ -400,6 +392,8 @@ class CodeJudge(BaseJudge):
         )
 
     def _graded(self, program: str, tests: TestSet, language: str) -> list[TestResult]:
+        if self._service is not None:
+            return loops.run(self._service.grade(program, tests, language, self._bounds_of(tests)))
         try:
             with self._breaker.trying():
                 return grade(program, tests, language, self._bounds_of(tests))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from fractions import Fraction
 from itertools import islice
 from numbers import Rational, Real
 from typing import Any, TypeVar
 
+from agentscope_tuner.bounds import json_or
 from agentscope_tuner.errors import JudgeError, reference_error
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer, shown
 from agentscope_tuner.verify import countdown
@@ -128,8 +127,7 @@ _WRITTEN = re.compile(r"\s*-?\d{1,40}(?:\.\d{1,40})?\s*")
 
 def _numbers(value: Any, key: str) -> list[Fraction]:
     if isinstance(value, str) and value.lstrip().startswith("["):
-        with suppress(ValueError, RecursionError):
-            value = json.loads(value)
+        value = json_or(value, value)
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise reference_error(f"{key} must be a list of numbers, got {shown(value)}")
     found = [_number(number, key) for number in islice(value, _MOST_NUMBERS + 1)]

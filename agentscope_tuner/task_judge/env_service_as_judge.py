@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from agentscope_tuner._run import loops
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.env_service.environment import TOKEN_VARIABLE
 from agentscope_tuner.env_service.wire import finite_score
-from agentscope_tuner.errors import ConfigError, EnvServiceError
+from agentscope_tuner.errors import ConfigError, EnvServiceError, told
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -84,7 +84,7 @@ class EnvServiceJudge(BaseJudge):
         with _env_errors(instance_id):
             answer = evaluate()
             if inspect.isawaitable(answer):
-                answer = loops.run(_wait_for(answer))
+                answer = loops.run(answer)
         return self._reward(answer, workflow_task)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
@@ -158,7 +158,7 @@ def _configured_service(config: Any) -> AsyncEnvServiceClient | None:
     return AsyncEnvServiceClient(urls, options)
 
 
-def _bound_evaluate(gym_env: object, instance_id: str, told: Mapping[str, dict[str, Any]]) -> Callable[[], Any]:
+def _bound_evaluate(gym_env: object, instance_id: str, given: Mapping[str, dict[str, Any]]) -> Callable[[], Any]:
     """`gym_env.evaluate` with the arguments it takes, ready to be called."""
     where = f"instance {instance_id!r}"
     if gym_env is None:
@@ -174,17 +174,14 @@ def _bound_evaluate(gym_env: object, instance_id: str, told: Mapping[str, dict[s
     except (TypeError, ValueError):
         # Some compiled callables have no signature: use the documented call without arguments
         return partial(evaluate)
-    args, keywords = _arguments(signature, instance_id, told)
-    if lost := [name for name, value in told.items() if value and name not in keywords]:
+    args, keywords = _arguments(signature, instance_id, given)
+    if lost := [name for name, value in given.items() if value and name not in keywords]:
         raise EnvServiceError(
             f"{where}: gym_env.evaluate{signature} takes no {' and no '.join(lost)}: see judge_kwargs"
         )
-    try:
+    unfit = f"{where}: gym_env.evaluate must take () or (instance_id, params=...), got {signature}"
+    with told(unfit, TypeError, to=EnvServiceError):
         signature.bind(*args, **keywords)
-    except TypeError as exc:
-        raise EnvServiceError(
-            f"{where}: gym_env.evaluate must take () or (instance_id, params=...), got {signature}: {exc}"
-        ) from exc
     if args == ("",):
         raise EnvServiceError(f"{where}: gym_env.evaluate{signature} asks for an id; set workflow_task.task_env_uuid")
     return partial(evaluate, *args, **keywords)
@@ -206,10 +203,6 @@ def _arguments(
     optional = first is not None and first.name == "instance_id" and instance_id != ""
     args = (instance_id,) if required or optional or wrapper else ()
     return args, {name: value for name, value in told.items() if name in named or wrapper}
-
-
-async def _wait_for(answer: Awaitable[object]) -> object:
-    return await answer
 
 
 @contextmanager

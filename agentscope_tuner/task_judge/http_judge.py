@@ -100,11 +100,13 @@ class HttpJudge(BaseJudge):
 
     def __init__(self, config: Any, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
         super().__init__(config)
-        self.settings = _settings(config)
+        section = task_judge_section(config)
+        self.settings = validate_section(HttpJudgeConfig, section.judge_kwargs, _WHERE)
+        bounds = [seconds for seconds in (self.settings.deadline, section.deadline) if seconds is not None]
         limits = HttpLimits(
             headers=self.settings.headers or {},
             ca_file=self.settings.ca_file,
-            deadline=_deadline(self.settings, config),
+            deadline=min(bounds, default=_DEADLINE_SECONDS),
             tries=self.settings.tries,
             max_connections=self.settings.max_connections,
         )
@@ -247,15 +249,6 @@ class HttpJudge(BaseJudge):
 
     def _bad_answer(self, status: int, detail: str, where: str) -> JudgeError:
         return endpoint_error(f"{where} at {self._exchange.base_url}: answered {status}: {detail[:_MOST_CHARS]}")
-
-
-def _deadline(settings: HttpJudgeConfig, config: Any) -> float:
-    bounds = [seconds for seconds in (settings.deadline, task_judge_section(config).deadline) if seconds is not None]
-    return min(bounds, default=_DEADLINE_SECONDS)
-
-
-def _settings(config: Any) -> HttpJudgeConfig:
-    return validate_section(HttpJudgeConfig, task_judge_section(config).judge_kwargs, _WHERE)
 
 
 def _body(answer: HttpAnswer, where: str) -> dict[str, Any]:

@@ -112,17 +112,10 @@ class MathAnswerAsJudge(BaseJudge):
         is_exact = settings.equivalence == "exact"
         if not is_exact and (known := numbers_first(found, truth, question)) is not None:
             return self._reward(known, found)
-        symbolic = None if alone else self._symbolic
+        stages = compare_exact if is_exact else partial(compare, symbolic=None if alone else self._symbolic)
+        compared = partial(stages, ground_truth=truth, question=question, copied=settings.copied)
         if found.is_plain() and not is_exact:
-            return self._reward(
-                compare(found.text, truth, symbolic=symbolic, question=question, copied=settings.copied), found
-            )
-        if is_exact:
-            compared = partial(compare_exact, ground_truth=truth, question=question, copied=settings.copied)
-        else:
-            compared = partial(
-                compare, ground_truth=truth, symbolic=symbolic, question=question, copied=settings.copied
-            )
+            return self._reward(compared(found.text), found)
         return self._reward(judge_place(found, truth, question, compared), found)
 
     async def _acompare(self, task: Task, workflow_output: WorkflowOutput) -> Reward:

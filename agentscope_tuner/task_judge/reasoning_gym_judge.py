@@ -67,7 +67,6 @@ class ReasoningGymJudge(BaseJudge):
             failed.
     """
 
-    judge_kind = "io"
     bounds_itself = True
     reference_keys = ("answer", "metadata", "source_dataset")
     metric_names = ("score", "cpu_seconds")

@@ -251,12 +251,11 @@ class ChatFormat:
         if self._template is None:
             query, response = parts_of(safe)
             return fill(str(self._text), {"query": query, "response": response})
-        try:
+        # a foreign template may fail in any way
+        with told("the chat template refuses these messages", to=JudgeError):
             written: str = self._template.render(
                 messages=safe, bos_token=self._bos, eos_token=self._eos, add_generation_prompt=False, tools=None
             )
-        except Exception as exc:  # a foreign template may fail in any way
-            raise JudgeError(f"the chat template refuses these messages: {exc}") from exc
         return written.removeprefix(self._bos) if self._strips_bos else written
 
 

@@ -68,7 +68,6 @@ class SqlJudge(BaseJudge):
         JudgeError: of a verdict: the reference query fails, or has no rows, or the sandbox failed.
     """
 
-    judge_kind = "io"
     bounds_itself = True
     reference_keys = ("db_id", *_REFERENCES)
     metric_names = ("rows", "cpu_seconds")

@@ -1,6 +1,6 @@
-"""Numbers in words: English and Chinese ones, and whole ones below a thousand in words of six more languages.
+"""Numbers in words: English and Chinese ones, and whole ones below a thousand in words of more languages.
 
-Each of the six spells a number by its grammar, from a row of its roots.
+Each of these spells a number by its grammar, from a row of its roots.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _in_digits(word: str) -> Iterator[Fraction]:
         yield from map(Fraction, written)
 
 
-# --- six more languages
+# --- more languages
 
 
 def _plain(word: str) -> str:
@@ -158,9 +158,23 @@ _ROOTS = {
             тринадцать четырнадцать пятнадцать шестнадцать семнадцать восемнадцать девятнадцать двадцать тридцать сорок
             пятьдесят шестьдесят семьдесят восемьдесят девяносто сто двести триста четыреста пятьсот шестьсот семьсот
             восемьсот девятьсот""",
+        "indonesian": """nol satu dua tiga empat lima enam tujuh delapan sembilan sepuluh sebelas duabelas tigabelas
+            empatbelas limabelas enambelas tujuhbelas delapanbelas sembilanbelas duapuluh tigapuluh empatpuluh limapuluh
+            enampuluh tujuhpuluh delapanpuluh sembilanpuluh""",
+        "turkish": """sıfır bir iki üç dört beş altı yedi sekiz dokuz on onbir oniki onüç ondört onbeş onaltı onyedi
+            onsekiz ondokuz yirmi otuz kırk elli altmış yetmiş seksen doksan""",
+        "polish": """zero jeden dwa trzy cztery pięć sześć siedem osiem dziewięć dziesięć jedenaście dwanaście
+            trzynaście czternaście piętnaście szesnaście siedemnaście osiemnaście dziewiętnaście dwadzieścia trzydzieści
+            czterdzieści pięćdziesiąt sześćdziesiąt siedemdziesiąt osiemdziesiąt dziewięćdziesiąt sto dwieście trzysta
+            czterysta pięćset sześćset siedemset osiemset dziewięćset""",
+        "dutch": """nul een twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien
+            zeventien achttien negentien twintig dertig veertig vijftig zestig zeventig tachtig negentig""",
+        "swedish": """noll ett två tre fyra fem sex sju åtta nio tio elva tolv tretton fjorton femton sexton sjutton
+            arton nitton tjugo trettio fyrtio femtio sextio sjuttio åttio nittio""",
     }.items()
 }
-_HUNDREDS = {"german": "hundert", "french": "cent", "italian": "cento"}
+_HUNDREDS = {"german": "hundert", "french": "cent", "italian": "cento", "dutch": "honderd", "swedish": "hundra"}
+_HUNDREDS |= {"indonesian": "ratus", "turkish": "yuz"}
 # Other forms of a whole word: of another gender, or before a noun
 _FORMS = {
     "eins": 1, "eine": 1, "einen": 1, "une": 1, "una": 1, "uma": 1, "duas": 2, "одна": 1, "одно": 1, "две": 2,
@@ -168,7 +182,7 @@ _FORMS = {
     "catorze": 14, "dezasseis": 16, "dezassete": 17, "dezanove": 19, "veintiún": 21,
 }  # fmt: skip
 # Words of English, too
-_ENGLISH = frozenset({"once", "elf", "cent", "due", "sei"})
+_ENGLISH = frozenset({"once", "elf", "cent", "due", "sei", "on", "sex", "lima"})
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LEAST_TENS, _BELOW, _HUNDRED, _MOST_WORDS = 20, 1_000, 100, 7
 
@@ -226,7 +240,7 @@ def in_figures(text: str) -> str | None:
 
 
 def spelled_number(text: str) -> str | None:
-    """A number in words, of English, six more languages or Chinese, in figures; None for any other text."""
+    """A number in words, of English, more languages or Chinese, in figures; None for any other text."""
     if not text.replace(" ", "").replace("-", "").isalpha():
         return None
     figures = " ".join(with_figures(text.lower().split()))
@@ -259,7 +273,8 @@ def _spellings(language: str, n: int) -> list[str]:
         head += _below_hundred(language, rest)
     if language == "french" and hundreds > 1 and not rest:
         return [head, f"{head}s"]
-    return [head, f"ein{head}"] if language == "german" and hundreds == 1 else [head]
+    one = {"german": "ein", "indonesian": "se", "swedish": "ett"}.get(language) if hundreds == 1 else None
+    return [head] if one is None else [head, f"{one}{head}"]
 
 
 def _below_hundred(language: str, n: int) -> str:
@@ -273,8 +288,8 @@ def _below_hundred(language: str, n: int) -> str:
     head = "quatrevingt" if language == "french" and tens == 8 else roots[_LEAST_TENS + tens - 2]
     if not unit:
         return "quatrevingts" if head == "quatrevingt" else head
-    if language == "german":
-        return f"{roots[unit]}und{head}"
+    if (joint := {"german": "und", "dutch": "en"}.get(language)) is not None:
+        return f"{roots[unit]}{joint}{head}"
     if language == "italian" and unit in (1, 8):
         # the tens lose their last vowel before another
         head = head[:-1]

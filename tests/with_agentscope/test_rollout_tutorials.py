@@ -19,6 +19,7 @@ from tests.with_servers.env.running_server import RunningServer
 
 ROOT = Path(__file__).parents[2]
 COUNTDOWN = ROOT / "tutorial" / "example_countdown" / "countdown.yaml"
+CODE = ROOT / "tutorial" / "example_code" / "code.yaml"
 FROZENLAKE = ROOT / "tutorial" / "example_frozenlake" / "frozenlake.yaml"
 
 
@@ -57,6 +58,17 @@ def test_countdown_is_played_recorded_and_judged(tmp_path: Path, stream: str) ->
     assert all(body["temperature"] == 0.9 and body["max_tokens"] == 48 for body in server.bodies)
 
 
+def test_programs_are_written_run_and_judged(tmp_path: Path) -> None:
+    program = Say("```python\ndef multiply(a, b):\n    return a * b\n```")
+    with JudgeServer(each(lambda body: program)) as server:
+        where = f"astuner.rollout.model.base_url={server.url}"
+        rows = rolled_out(tmp_path / "rows.jsonl", CODE, where, "astuner.rollout.num_repeat=1")
+    assert {name for name, row in rows.items() if row["judgement"]["reward"]} == {"code-003-0"}
+    assert {row["judgement"]["status"] for row in rows.values()} == {"judged"}
+    (call,) = rows["code-003-0"]["trajectory"]
+    assert [message["role"] for message in call["messages"]] == ["system", *["user", "assistant"] * 3, "user"]
+
+
 def test_frozenlake_is_played_in_the_service_and_judged_by_it(tmp_path: Path) -> None:
     ways = {"P F F\nF H H": ["down", "down", "right", "right"], "P F H\nF F F": ["right"] * 12}
 
@@ -87,7 +99,7 @@ def test_a_model_that_cannot_be_reached_is_no_reward(tmp_path: Path) -> None:
         assert row["trajectory"][0]["error"]
 
 
-@pytest.mark.parametrize("conf", [COUNTDOWN, FROZENLAKE], ids=["countdown", "frozenlake"])
+@pytest.mark.parametrize("conf", [COUNTDOWN, CODE, FROZENLAKE], ids=["countdown", "code", "frozenlake"])
 def test_the_tutorials_configurations_load(conf: Path) -> None:
     assert load_settings(load_config(conf)).workflow.__module__.startswith("tutorial.")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
+import struct
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from agentscope_tuner._jail import process_tree
-from agentscope_tuner._jail.bubblewrap import interpreter
+from agentscope_tuner._jail.bubblewrap import filter_program, interpreter
 from agentscope_tuner._jail.jail import _START_SECONDS, Jail, JailBroken, JailWork, RunLimits, _Slots, wait
 
 _SHORT = RunLimits(seconds=1.0, wall_seconds=2.0, memory_mb=128, processes=16)
@@ -96,6 +98,65 @@ def test_a_daemon_ends_with_its_program(jail: Jail) -> None:
     ending = jail.run(_shell("setsid sleep 100 > /dev/null 2>&1 & echo done"), _SHORT)
     assert (ending.kind, ending.stdout) == ("exit", b"done\n")
     assert jail.run(_shell("echo again"), _SHORT).stdout == b"again\n"
+
+
+_X86, _ARM = ("x86_64", 0xC000003E), ("aarch64", 0xC00000B7)
+
+
+def _filtered(machine: str, arch: int, number: int, *arguments: int) -> tuple[int, int]:
+    """What a filter says of a call, and after how many steps: classic BPF, with the four jumps that it is made of."""
+    program, at, loaded, steps = filter_program(machine), 0, 0, 0
+    call = struct.pack("=IIQ6Q", number, arch, 0, *arguments, *[0] * (6 - len(arguments)))
+    while True:
+        code, if_true, if_false, value = struct.unpack_from("=HBBI", program, 8 * at)
+        at, steps = at + 1, steps + 1
+        if code == 0x06:
+            return value, steps
+        if code == 0x20:
+            (loaded,) = struct.unpack_from("=I", call, value)
+        else:
+            jumps = {0x15: loaded == value, 0x25: loaded > value, 0x35: loaded >= value, 0x45: bool(loaded & value)}
+            at += if_true if jumps[code] else if_false
+
+
+@pytest.mark.parametrize(
+    ("machine", "call", "refused"),
+    [
+        (_X86, (0,), None),
+        (_X86, (101,), errno.EPERM),
+        (_X86, (165,), errno.EPERM),
+        (_X86, (166,), errno.EPERM),
+        (_X86, (167,), errno.EPERM),
+        (_X86, (168,), errno.EPERM),
+        (_X86, (164,), errno.EPERM),
+        (_X86, (435,), errno.ENOSYS),
+        (_X86, (451,), errno.ENOSYS),
+        (_X86, (450,), None),
+        (_X86, (56, 0x10000000), errno.EPERM),
+        (_X86, (56, 0x11), None),
+        (_X86, (53, 1), None),
+        (_X86, (53, 2), errno.EAFNOSUPPORT),
+        (_X86, (302, 0), None),
+        (_X86, (302, 7), errno.EPERM),
+        (_X86, (9, 0, 0, 3, 0x22), None),
+        (_X86, (9, 0, 0, 3, 0x21), errno.EPERM),
+        (_X86, (13, 17), 0),
+        (_X86, (13, 2), None),
+        (_X86, (141,), 0),
+        (_ARM, (0,), errno.EPERM),
+        (_ARM, (1,), None),
+        (_ARM, (117,), errno.EPERM),
+        (_ARM, (140,), 0),
+        (_ARM, (220, 0x10000000), errno.EPERM),
+    ],
+)
+def test_the_filter_finds_each_call_by_few_steps(
+    machine: tuple[str, int], call: tuple[int, ...], refused: int | None
+) -> None:
+    said, steps = _filtered(*machine, *call)
+    assert said == (0x7FFF0000 if refused is None else 0x00050000 | refused)
+    assert steps <= 20
+    assert _filtered(machine[0], 0x40000003, *call)[0] == 0x80000000
 
 
 def test_the_limits_of_other_processes_are_not_its_to_set(jail: Jail) -> None:

@@ -184,6 +184,41 @@ def test_a_program_finds_nothing_of_the_files_of_a_run_before() -> None:
             assert jail.run(JailWork(entry=script, payload=scan, stdin=b"2\n"), limits).stdout == b"nothing\n"
 
 
+@pytest.mark.parametrize(
+    ("program", "printed"),
+    [
+        ("import sys\nprint('threading' in sys.modules)", "False\n"),
+        (
+            "import threading as t\nt.Thread(target=lambda: (t.main_thread().join(), print('late'))).start()\nprint(1)",
+            "1\nlate\n",
+        ),
+        ("import atexit\natexit.register(print, 'end')\nprint('begin')", "begin\nend\n"),
+        ("import os\nif os.fork():\n    print(os.wait()[1])", "0\n"),
+        (
+            "import signal as s\nprint(s.getsignal(s.SIGINT) is s.default_int_handler, s.getsignal(s.SIGCHLD))",
+            "True 0\n",
+        ),
+        (
+            "import sys\na = sys.stdin.readline()\nsys.stdin.seek(0)\nprint(a == sys.stdin.readline() == '2\\n')",
+            "True\n",
+        ),
+        ("import sys, os\nos.write(1, b'a\\n')\nprint(sys.stdout is sys.__stdout__, sys.stdout.tell())", "a\nTrue 2\n"),
+        (
+            "import os\nprint(os.environ['HOME'] == os.getcwd(), open('main.py').read() == open(__file__).read())",
+            "True True\n",
+        ),
+    ],
+)
+def test_a_forked_program_finds_the_interpreter_as_new(program: str, printed: str) -> None:
+    from agentscope_tuner.verify.code.grade import _INSIDE, _MODULES
+
+    payload = json.dumps({"program": program}).encode()
+    with Jail(folders=[str(_INSIDE)], preload=[f"{_MODULES}.run_program"]) as jail:
+        for _ in range(2):
+            work = JailWork(entry=f"{_MODULES}.run_program:script", payload=payload, stdin=b"2\n")
+            assert jail.run(work, RunLimits(seconds=8.0, wall_seconds=30.0)).stdout.decode() == printed
+
+
 _LEAVES = """
 import ctypes, fcntl, gc, os, signal, sys
 libc = ctypes.CDLL(None, use_errno=True)

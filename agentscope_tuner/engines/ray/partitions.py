@@ -29,7 +29,7 @@ from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.records.blocks import read_blocks
 from agentscope_tuner.records.columnar import columnar_extent, columnar_lines
-from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.reader import Line, object_in
 from agentscope_tuner.storage import StoredFile, is_columnar, is_pattern, is_url, matching, plain, put_in_place
 
 _LEAST_BYTES, _MOST_BYTES = 64 * 2**10, 8 * 2**20
@@ -365,10 +365,9 @@ def _record(path: Path) -> PartitionRecord | None:
 def read_json(path: Path) -> dict[str, Any] | None:
     """The content of one of our JSON files; None where it is missing or not whole."""
     try:
-        data = json.loads(path.read_bytes())
-    except (FileNotFoundError, ValueError):
+        return object_in(path.read_bytes())
+    except FileNotFoundError:
         return None
-    return data if isinstance(data, dict) else None
 
 
 def write_json(path: Path, data: dict[str, Any]) -> None:

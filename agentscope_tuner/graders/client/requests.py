@@ -7,7 +7,6 @@ share is here, too: the limits, the reply format that the endpoint takes, the bu
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
 import json
 import logging
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agentscope_tuner._http.limiter import Limiter, Place, pace_of
 from agentscope_tuner._http.retries import REFUSED_SECONDS, Retries, is_busy, is_refused, retry_after
 from agentscope_tuner._run.forks import unforked
+from agentscope_tuner.bounds import json_or
 from agentscope_tuner.errors import GraderError, GraderTimeout
 from agentscope_tuner.graders.client.reply import (
     BusyReplies,
@@ -314,10 +314,9 @@ def _in_its_place(body: bytes) -> str:
     """What came in place of a chat completion, and the way out."""
     if body.lstrip()[:1] == b"<":
         return ", a page and no model's reply: check base_url"
-    with contextlib.suppress(ValueError, RecursionError):
-        data = json.loads(body)
-        if isinstance(data, dict) and data.get("error"):
-            return ", but an error that the endpoint reports: mend there what it says"
+    data = json_or(body, None)
+    if isinstance(data, dict) and data.get("error"):
+        return ", but an error that the endpoint reports: mend there what it says"
     told = ", so nothing at base_url speaks OpenAI's chat API, whose replies have `choices`"
     return f"{told}: check base_url, which ends in /v1"
 

@@ -12,7 +12,6 @@ import fcntl
 import json
 import os
 import socket
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -33,7 +32,7 @@ from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.rubrics.settings import LEAST_HELD_OUT, WHERE, AutoGraderConfig
 from agentscope_tuner.graders.schema import GraderMode
 from agentscope_tuner.graders.template import ChatMessage, LanguageEnum, PromptTemplate, read_words, template_of
-from agentscope_tuner.storage import put_in_place
+from agentscope_tuner.storage import write_whole
 
 #: Words that are filled into prompts, by their names and languages.
 WORDS = read_words(Path(__file__).with_name("prompts.toml"))
@@ -165,15 +164,7 @@ def save(saved: SavedGrader, path: Path) -> None:
     """Write `saved` to `path`, whole or not at all. The JSON is indented, so that versions can be compared by line."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(saved.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
-        put_in_place(Path(temporary), path)
-    # Ctrl-C included: half a file must not stay in the folder
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole(path, text.encode("utf-8", "replace").decode())
 
 
 def load(path: Path, config: AutoGraderConfig, conf_hint: str = "<your config>.yaml") -> SavedGrader:

@@ -14,7 +14,7 @@ from rich.table import Table
 from agentscope_tuner.cli.console import Exit, cell, config_errors, fail, number, out, progress, say, span, table
 from agentscope_tuner.cli.options import Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.config import SECTION, Settings, resolve
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.lab.audit.attacks import ATTACKS
 from agentscope_tuner.lab.audit.environments import environment_config, environment_rows
 from agentscope_tuner.lab.audit.run import AttackResult, StrategyResult, audited, worst_rows
@@ -99,10 +99,8 @@ def _lines(stack: ExitStack, input_: str | None, env: str | None, limit: int) ->
 
 
 def _form_of(path: Path) -> str:
-    try:
+    with told(f"cannot read the form of {str(path)!r}", OSError, UnicodeDecodeError):
         form = path.read_text(encoding="utf-8").removesuffix("\n")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise ConfigError(f"cannot read the form of {str(path)!r}: {exc}") from exc
     if form.count("%s") != 1:
         raise ConfigError(f"{str(path)!r} must hold %s once, where the answer's value goes, got {form[:100]!r}")
     return form

@@ -18,7 +18,7 @@ from agentscope_tuner._http import HttpAnswer, HttpCall, HttpLimits, Peer, json_
 from agentscope_tuner._http.client import HttpExchange
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import task_judge_section
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, config_fault, told
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.task_judge.contract.loading import resolve_function
@@ -100,16 +100,12 @@ class FunctionReward(_Foreign):
         columns = {key: [value] for key, value in task.metadata.items() if key not in ("prompts", "completions")}
         found = self._function(prompts=[prompt], completions=[completion], **columns)
         if inspect.isawaitable(found):
-            found = loops.run(_awaited(found))
+            found = loops.run(found)
         if not isinstance(found, list | tuple) or len(found) != 1:
             raise JudgeError(f"{self.env} must give a list of one reward, got {found!r:.80}", cause=Cause.BUG)
         if found[0] is None:
             raise JudgeError(f"{self.env} gave None: no reward for this completion")
         return _reward(found[0], self.env)
-
-
-async def _awaited(found: Any) -> Any:
-    return await found
 
 
 class HttpReward(_Foreign):
@@ -181,18 +177,14 @@ class VerifiersReward(_Foreign):
         state = State(
             input=given, prompt=prompt, completion=completion, trajectory=[], is_completed=True, timing={}, error=None
         )
-        try:
+        with told(f"{self.env} scores groups, not single rollouts", AssertionError, to=config_fault):
             await self._environment.rubric.score_rollout(state)
-        except AssertionError as exc:
-            raise JudgeError(f"{self.env} scores groups, not single rollouts: {exc}", cause=Cause.CONFIG) from exc
         return _reward(state.get("reward"), self.env)
 
 
 def _loaded(name: str) -> Any:
-    try:
+    with told("no verifiers, whose environment is to be audited: pip install verifiers", ImportError):
         import verifiers
-    except ImportError as exc:
-        raise ConfigError(f"no verifiers, whose environment is to be audited: pip install verifiers ({exc})") from exc
     if not hasattr(verifiers, "load_environment"):
         raise ConfigError("this version of verifiers has no load_environment: environments are audited with 0.1")
     try:
@@ -235,10 +227,8 @@ class InspectReward(_Foreign):
 
 
 def _inspect_task(name: str) -> Any:
-    try:
+    with told("no Inspect, whose task is to be audited: pip install inspect_ai", ImportError):
         from inspect_ai._eval.loader import load_tasks
-    except ImportError as exc:
-        raise ConfigError(f"no Inspect, whose task is to be audited: pip install inspect_ai ({exc})") from exc
     try:
         (found,) = load_tasks([name])
     except Exception as exc:  # another's file may fail in any way

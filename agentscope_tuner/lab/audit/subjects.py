@@ -15,6 +15,7 @@ from typing import Any, Literal
 from msgspec import structs
 
 from agentscope_tuner._run import loops
+from agentscope_tuner.bounds import json_or
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.reader import Line, Row, parse_tasks
 from agentscope_tuner.records.scored_rows import REFERENCE_KEYS
@@ -278,10 +279,7 @@ def as_object(value: object) -> Any:
     """The object or list that a text holds as JSON; any other value as it is."""
     if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
         return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
+    return json_or(value, value)
 
 
 def solved(target: Fraction, numbers: Sequence[int]) -> str | None:

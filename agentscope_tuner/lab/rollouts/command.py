@@ -158,16 +158,8 @@ def _interrupting(runner: Runner) -> Iterator[Callable[[], bool]]:
         for again in heard:
             signal.signal(again, signal.default_int_handler)
 
-    if threading.current_thread() is not threading.main_thread():
+    with interrupts.handled(handle) as heard:
         yield stopped.is_set
-        return
-    heard = interrupts.ending_signals()
-    before = {number: signal.signal(number, handle) for number in heard}
-    try:
-        yield stopped.is_set
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager

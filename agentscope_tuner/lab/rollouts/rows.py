@@ -182,11 +182,8 @@ def read_row(before: EarlierRow) -> RolloutRow | None:
 
 def _encode(row: dict[str, Any]) -> bytes:
     text = json.dumps(row, ensure_ascii=False, default=_plain, skipkeys=True)
-    try:
-        return text.encode() + b"\n"
-    except UnicodeEncodeError:
-        # A model can write half a surrogate pair: UTF-8 cannot encode it, a JSON escape can
-        return json.dumps(row, default=_plain, skipkeys=True).encode() + b"\n"
+    # A model can write half a surrogate pair: UTF-8 cannot encode it, a JSON escape can
+    return text.encode(errors="backslashreplace") + b"\n"
 
 
 def _plain(value: object) -> Any:

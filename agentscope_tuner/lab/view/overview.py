@@ -185,10 +185,13 @@ class _Sums:
         )
 
     def rules(self) -> list[dict[str, Any]]:
+        return self._of_rows("rule", "violations", f"LIMIT {MOST_BARS}")
+
+    def _of_rows(self, column: str, table: str, rest: str = "") -> list[dict[str, Any]]:
+        """How many of the rows have each value of a column of another table."""
         return self._rows(
-            "SELECT rule AS name, count(*) AS rows FROM violations "
-            f"WHERE n IN (SELECT n FROM rows WHERE {self._where}) "
-            f"GROUP BY rule ORDER BY rows DESC, name LIMIT {MOST_BARS}"
+            f"SELECT {column} AS name, count(*) AS rows FROM {table} "
+            f"WHERE n IN (SELECT n FROM rows WHERE {self._where}) GROUP BY {column} ORDER BY rows DESC, name {rest}"
         )
 
     def _of_groups(self, columns: str, rest: str) -> list[dict[str, Any]]:
@@ -249,10 +252,7 @@ class _Sums:
         )
 
     def changes(self) -> list[dict[str, Any]]:
-        return self._rows(
-            "SELECT change AS name, count(*) AS rows FROM changes "
-            f"WHERE n IN (SELECT n FROM rows WHERE {self._where}) GROUP BY change ORDER BY rows DESC, name"
-        )
+        return self._of_rows("change", "changes")
 
 
 def _axis(totals: Mapping[str, Any]) -> dict[str, Any]:

@@ -178,16 +178,7 @@ MOST_ROWS = 500
 MOST_OF_A_GROUP = 64
 _SORTS = {
     "row": "n",
-    "id": "id",
-    "task": "task",
-    "step": "step",
-    "status": "status",
-    "reward": "reward",
-    "stage": "stage",
-    "cause": "cause",
-    "seconds": "seconds",
-    "cost": "cost",
-    "chars": "chars",
+    **{name: name for name in ("id", "task", "step", "status", "reward", "stage", "cause", "seconds", "cost", "chars")},
     "change": "(SELECT CASE change WHEN 'same' THEN 9 WHEN 'lost' THEN 0 WHEN 'gained' THEN 1 WHEN 'failed' THEN 2 "
     "ELSE 3 END FROM changes WHERE changes.n = rows.n)",
 }

@@ -29,6 +29,7 @@ from agentscope_tuner.lab.view.index import Reader, RowIndex
 from agentscope_tuner.lab.view.overview import name_beside, overview, run_of
 from agentscope_tuner.lab.view.queries import BadFilter, IndexReader, condition_of
 from agentscope_tuner.lab.view.report import STATIC
+from agentscope_tuner.records.reader import object_in
 
 _log = logging.getLogger(__name__)
 POLL_SECONDS = 0.3
@@ -307,11 +308,7 @@ def _command(run: Callable[[dict[str, Any]], Any]) -> Answer:
             body += part
             if len(body) > _MOST_BODY:
                 return _json({"error": f"a request may have {_MOST_BODY} bytes"}, 413)
-        try:
-            given = json.loads(body)
-        except (ValueError, RecursionError):
-            given = None
-        if not isinstance(given, dict):
+        if (given := object_in(body)) is None:
             return _json({"error": "the request must be a JSON object"}, 400)
         found = await run_in_threadpool(run, given)
         return _json({"error": "there is no such row"}, 404) if found is None else _json(found)

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner.config import Source, resolve
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.lab.growing_files import RunRows, by_step
 from agentscope_tuner.lab.labels import beside
 from agentscope_tuner.lab.watch.gaming_alarm import OPINION, SecondOpinion, changed, opinion_of, opinion_section
 from agentscope_tuner.lab.watch.scalars import Scalars
 from agentscope_tuner.lab.watch.step_stats import Kind, Novelty, RewardJumps, StepStats, monitors, step_stats
 from agentscope_tuner.records.scored_rows import ScoredRow
-from agentscope_tuner.storage import put_in_place
+from agentscope_tuner.storage import write_whole
 
 _TOGETHER = 2
 
@@ -137,14 +137,10 @@ class AlarmsFile:
         self._replace_file()
 
     def _replace_file(self) -> None:
-        aside = self._path.with_name(self._path.name + ".next")
-        try:
+        with told(f"cannot write the alarms to {str(self._path)!r}", OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            aside.write_text("".join(self._lines), encoding="utf-8")
-            # A reader must never see half a file: renaming replaces the old file at once
-            put_in_place(aside, self._path)
-        except OSError as exc:
-            raise ConfigError(f"cannot write the alarms to {str(self._path)!r}: {exc}") from exc
+            # A reader must never see half a file
+            write_whole(self._path, "".join(self._lines))
 
     def __exit__(self, *raised: object) -> None:
         if not self._lines and self._path.exists():

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import told
 
 
 class Scalars(Protocol):
@@ -29,13 +29,11 @@ class TensorBoardScalars:
     """
 
     def __init__(self, folder: Path) -> None:
-        try:
+        with told("no tensorboard, which writes its files: pip install tensorboard", ImportError):
             # The layer under torch's SummaryWriter; it works without torch
             from tensorboard.compat.proto.event_pb2 import Event
             from tensorboard.compat.proto.summary_pb2 import Summary
             from tensorboard.summary.writer.event_file_writer import EventFileWriter
-        except ImportError as exc:
-            raise ConfigError(f"no tensorboard, which writes its files: pip install tensorboard ({exc})") from exc
         self._event, self._summary = Event, Summary
         self._writer = EventFileWriter(str(folder))
 
@@ -64,10 +62,8 @@ class WandbScalars:
     """
 
     def __init__(self, project: str | None = None, name: str | None = None) -> None:
-        try:
+        with told("no wandb, which sends the numbers: pip install wandb", ImportError):
             import wandb
-        except ImportError as exc:
-            raise ConfigError(f"no wandb, which sends the numbers: pip install wandb ({exc})") from exc
         self._own = wandb.run is None
         self._run: Any = wandb.init(project=project or "astuner", name=name) if self._own else wandb.run
         # The trainer's run counts its own steps and refuses earlier steps, so our numbers get an axis of their own
@@ -95,10 +91,8 @@ class MlflowScalars:
     """
 
     def __init__(self, experiment: str | None = None, name: str | None = None) -> None:
-        try:
+        with told("no mlflow, which keeps the numbers: pip install mlflow", ImportError):
             import mlflow
-        except ImportError as exc:
-            raise ConfigError(f"no mlflow, which keeps the numbers: pip install mlflow ({exc})") from exc
         self._mlflow: Any = mlflow
         self._own = mlflow.active_run() is None
         if self._own:

@@ -14,8 +14,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_validator
 
+from agentscope_tuner.bounds import json_or
 from agentscope_tuner.config import SECTION, StrictSection, validate_section
-from agentscope_tuner.errors import ConfigError, reference_error
+from agentscope_tuner.errors import ConfigError, reference_error, told
 from agentscope_tuner.rules.kinds import compile_pattern
 from agentscope_tuner.verify.find import last_boxed
 from agentscope_tuner.workflow import Task, WorkflowTask
@@ -82,10 +83,8 @@ class ReadColumn(StrictSection):
             return take
         if not take.startswith("regex:"):
             raise ValueError(f"must be {', '.join(_FORMS)}, json.<path> or regex:<pattern>")
-        try:
+        with told("the pattern does not compile", to=ValueError):
             compile_pattern(take.removeprefix("regex:"), ignore_case=False)
-        except Exception as exc:  # the library's own error class is loaded with it
-            raise ValueError(f"the pattern does not compile: {exc}") from exc
         return take
 
 
@@ -242,10 +241,7 @@ def record_of(text: str) -> Any:
     """The object or the list that a text holds as JSON; None for any other text."""
     if not text.lstrip().startswith(("{", "[")) or len(text) > _MOST_CHARS:
         return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    return json_or(text, None)
 
 
 def _first(row: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Any] | None:

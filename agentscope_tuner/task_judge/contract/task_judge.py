@@ -9,6 +9,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NoReturn
 
+from msgspec import structs
+
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import Settings
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, called_so, config_fault
@@ -480,20 +482,7 @@ def judgement_of(outcome: Judgement | JudgeError, started: float) -> Judgement:
     """The full account of an outcome that was asked for when `perf_counter` showed `started`."""
     if isinstance(outcome, JudgeError):
         return Judgement.failed(outcome, seconds=time.perf_counter() - started)
-    # Written out, because `replace` takes longer than a cheap verdict
-    return Judgement(
-        outcome.status,
-        outcome.reward,
-        outcome.is_success,
-        outcome.reason,
-        outcome.violations,
-        outcome.error,
-        outcome.metrics,
-        time.perf_counter() - started,
-        None,
-        outcome.calls,
-        outcome.turns,
-    )
+    return structs.replace(outcome, seconds=time.perf_counter() - started)
 
 
 def estimate_of(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import base64
-import contextlib
 import io
 import json
 import pickle
@@ -19,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+from agentscope_tuner.bounds import json_or
 from agentscope_tuner.errors import told
 
 
@@ -225,10 +225,7 @@ def _word(value: object) -> str:
 
 
 def _read_text(text: str, depth: int) -> TestSet:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        value = _MISSING
+    value = json_or(text, _MISSING)
     if value is not _MISSING:
         if not isinstance(value, dict | list | str):
             raise BadTestsError(f"JSON text of a {type(value).__name__}")
@@ -315,7 +312,7 @@ def _written(outputs: Sequence[object]) -> _Outputs:
     return _Outputs(
         wrapped=all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs),
         native=len(texts) < len(outputs),
-        raw=any(_json_or_text(text) == text for text in texts),
+        raw=any(json_or(text, text) == text for text in texts),
     )
 
 
@@ -340,12 +337,13 @@ def _call(name: object, given: Any, wanted: Any, at: int, written: _Outputs, *, 
         lines = [line for line in given.split("\n") if line.strip()]
         arguments = [_json(line, f"line {number} of input {at}") for number, line in enumerate(lines, 1)]
         if isinstance(wanted, str):
-            own = _json_or_text(wanted)
+            # APPS writes a text that is expected as it is; LiveCodeBench writes JSON
+            own = json_or(wanted, wanted)
             expected = [own, *([wanted] if written.raw and own != wanted else [])]
     else:
         arguments = _listed(given, f"input {at}")
         # beside a list of values a text may be that value, or JSON of another
-        expected += [_json_or_text(wanted)] if isinstance(wanted, str) and not written.native else []
+        expected += [json_or(wanted, wanted)] if isinstance(wanted, str) and not written.native else []
     size = len(json.dumps(arguments))
     if "NaN" in (told := json.dumps(expected)) and any(map(_holds_nan, expected)):
         raise BadTestsError(f"output {at} holds NaN, which no result equals: leave the test out")
@@ -356,14 +354,6 @@ def _holds_nan(value: Any) -> bool:
     if isinstance(value, list | dict):
         return any(map(_holds_nan, value.values() if isinstance(value, dict) else value))
     return bool(value != value)
-
-
-def _json_or_text(text: str) -> Any:
-    """APPS writes a text that is expected as it is; LiveCodeBench writes JSON."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _samples(items: Sequence[Any], *, name: str = "", public: bool = False) -> list[Test]:
@@ -468,13 +458,9 @@ def _refuse_idle(source: str, above: str = "", *, is_file: bool = True) -> None:
         above: code before them, which may define what they assert by.
         is_file: whether they are functions, of which at least one must assert something.
     """
-    try:
-        tree = ast.parse(source, _FILE_NAME)
-        with contextlib.suppress(SyntaxError, ValueError):
-            tree = ast.parse(f"{above}\n{source}", _FILE_NAME)
-    # whoever runs it says so
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    if (tree := parsed(source)) is None:
         return
+    tree = parsed(f"{above}\n{source}") or tree
     nodes = [*ast.walk(tree)]
     for node in nodes:
         if why := _idle(node):
@@ -559,13 +545,8 @@ def _human_eval(row: Mapping[str, Any], depth: int) -> TestSet:
 
 def _without_check(source: str) -> str:
     """The tests without the call of `check` by which HumanEvalPack ends them: it is given the program's function."""
-    try:
-        body = ast.parse(source, _FILE_NAME).body
-    # whoever runs it says so
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return source
-    lines = source.split("\n")
-    for part in body:
+    tree, lines = parsed(source), source.split("\n")
+    for part in tree.body if tree is not None else []:
         if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call) and ast.unparse(part.value.func) == "check":
             lines[part.lineno - 1 : part.end_lineno] = [""] * ((part.end_lineno or part.lineno) - part.lineno + 1)
     return "\n".join(lines)
@@ -579,12 +560,18 @@ def _above(prompt: str, entry: str) -> str:
     elif not before.endswith("\n"):
         # a method: the class around it is the program's
         before = before[: max(before.rfind("\nclass "), before.rfind("\nasync "), -1) + 1]
-    try:
-        ast.parse(before, _FILE_NAME)
-    # prose, or the start of something
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    if parsed(before) is None:
+        # prose, or the start of something
         return before if found and before.strip() else ""
     return before
+
+
+def parsed(source: str) -> ast.Module | None:
+    """The code of a row as a tree; None where it is no Python: whoever runs it says so."""
+    try:
+        return ast.parse(source, _FILE_NAME)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _framework(row: Mapping[str, Any], depth: int) -> TestSet:

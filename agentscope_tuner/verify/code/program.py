@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from agentscope_tuner.verify.code.formats import CallTest, CodeTest, TestSet
+from agentscope_tuner.verify.code.formats import CallTest, CodeTest, TestSet, parsed
 from agentscope_tuner.verify.find import after_thinking
 
 ProgramPlace = Literal["fence", "tag", "whole"]
@@ -176,11 +176,8 @@ def _named_by(tests: TestSet) -> set[str]:
 
 def _named_in(test: CodeTest) -> set[str]:
     """The names that tests as code import from the program, or else those that they call and do not define."""
-    try:
-        nodes = [*ast.walk(ast.parse(f"{test.setup}\n{test.source}"))]
-    # whoever runs them says so
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
+    tree = parsed(f"{test.setup}\n{test.source}")
+    nodes = [*ast.walk(tree)] if tree is not None else []
     imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module in test.modules]
     imported = {alias.name for node in imports for alias in node.names} - {"*"}
     called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}

@@ -40,10 +40,12 @@ _SPECIES = re.compile(
 
 def chemistry(pair: Pair) -> Outcome:
     r"""Compare formulas of chemistry: `\ce{2H2 + O2 -> 2H2O}`. States count where the reference has them."""
-    plain = re.sub(r"_\{(\d+)\}", r"\1", fold(pair.ref.text))
+    # a formula may be set in each of its parts: `2H$_2$O`
+    truth = pair.ref.text.replace("$", "")
+    plain = re.sub(r"_\{(\d+)\}", r"\1", fold(truth))
     is_plain = (PLAIN_REACTION.search(plain) or _PLAIN_FORMULA.fullmatch(plain)) is not None
     is_plain = is_plain or (pair.question is not None and pair.question.has(_OF_CHEMISTRY))
-    if not (is_plain or _CHEMICAL.search(pair.ref.text)) or len(pair.answer) > LONGEST_OPTION * 4:
+    if not (is_plain or _CHEMICAL.search(truth)) or len(pair.answer) > LONGEST_OPTION * 4:
         return UNKNOWN
     mine = _species(pair.ref.text, keep=True)
     if mine is None:

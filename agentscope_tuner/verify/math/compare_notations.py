@@ -326,10 +326,37 @@ def in_notation(text: str, truth: str) -> tuple[str, str]:
     if "\\mid" not in text and "|" not in text and ":" not in text:
         text = _JOINED_SETS.sub(", ", text)
     text, truth = _in_signs_beside(text, truth)
+    if (theirs := _signed_change(text)) and (mine := _signed_change(truth)):
+        text, truth = theirs, mine
     text = _in_form_of(truth, text)
     if "=" in text + truth and _POINT.match(text) is not None and _POINT.match(truth) is not None:
         return _point(text) or text, _point(truth) or truth
     return text, truth
+
+
+_RISES = (
+    "increased?|rise|gain|growth|profit|zunahme|erhöhung|anstieg|augmentation|hausse|aumento|incremento|увеличение|рост"
+    "|збільшення|wzrost|artış|toename|ökning|tăng|naik|kenaikan|增加|上涨|上升|增长|増加"
+)
+_FALLS = (
+    "decreased?|fall|drop|loss|reduction|abnahme|senkung|rückgang|diminution|baisse|disminución|descenso|diminuição|redução"
+    "|diminuzione|calo|уменьшение|снижение|зменшення|spadek|azalış|afname|minskning|giảm|turun|penurunan|减少|下降|下跌|降低"
+    "|減少"
+)
+_CHANGE = re.compile(
+    rf"(?:(?:an? )?(?:(?P<rises>{_RISES})|(?P<falls>{_FALLS}))(?: (?:of|by|um|von|de|del|di|на|na|o|med))? ?)?"
+    rf"(?:an? )?(?P<sign>[-+−]?) ?(?P<amount>\d[\d.,]* ?\\?%?) ?(?:(?P<rose>{_RISES})|(?P<fell>{_FALLS}))?",
+    re.IGNORECASE,
+)
+
+
+def _signed_change(text: str) -> str:
+    """A change that is told by a word or a sign by its sign, `-2%` for `2% decrease`; empty for any other text."""
+    if (found := _CHANGE.fullmatch(unset(text))) is None:
+        return ""
+    rises, falls = found["rises"] or found["rose"], found["falls"] or found["fell"]
+    said = found["sign"].replace("−", "-") + "+" * bool(rises) + "-" * bool(falls)
+    return f"{said}{found['amount']}" if said in ("+", "-") else ""
 
 
 def _in_one_spelling(text: str) -> str:
@@ -393,6 +420,7 @@ _ONE_SPELLING: tuple[tuple[str, re.Pattern[str], str], ...] = (
         ),
         r"\1(x)=x",
     ),
+    ("angled", re.compile(r"\b([Rr]ight|[Aa]cute|[Oo]btuse)[- ]angled\b"), r"\1"),
     ("layer ", re.compile(r"\b(?:[Pp]layer (?:1|[Oo]ne)|[Ff]irst [Pp]layer)\b"), "first player"),
     ("layer ", re.compile(r"\b(?:[Pp]layer (?:2|[Tt]wo)|[Ss]econd [Pp]layer)\b"), "second player"),
 )

@@ -106,6 +106,7 @@ def forms(pair: Pair) -> Outcome:
         quantified,
         hypotheses,
         _possible,
+        _several_choices,
         cardinals,
         directed,
         money,
@@ -219,7 +220,11 @@ def wordings(pair: Pair) -> Outcome:
 
 # What may stand between the letters of several choices, and such letters: `A,B,D`, `(B) and (A)`
 _SEVERAL_LETTERS = re.compile(r"[A-H]{2,8}")
-_AND_LETTERS = word_set("and und et y e и ve dan và och en og i options option choices")
+_AND_LETTERS = word_set(
+    "and und et y e и ve dan và och en og i options option choices only"
+    " statement statements nur aussagen solo solamente только tylko"
+)
+_NUMERALS = dict(zip("I II III IV V VI".split(), "ABCDEF", strict=True))  # noqa: SIM905
 _OFFERS_ONE = re.compile(r"\b(?:or|oder|ou|o|или|veya|hoặc|atau|lub)\b|[或또]")
 _PIECES = re.compile(r"[^\W\d_]+|\S")
 _MARKS_OF_LETTERS = frozenset("(),;.、，；&和")
@@ -230,14 +235,17 @@ def _several(text: str) -> str:
     if len(text) > _LONGEST_LETTER:
         return ""
     pieces = [one for one in _PIECES.findall(WRITING.sub(" ", text)) if one not in _MARKS_OF_LETTERS]
-    pieces = [one for one in pieces if one not in _AND_LETTERS]
+    pieces = [one for one in pieces if one.lower() not in _AND_LETTERS or one in _NUMERALS]
+    if _NUMERALS.keys() >= {*pieces}:
+        pieces = [_NUMERALS[one] for one in pieces]
     if len(pieces) > 1 and any(map(_SEVERAL_LETTERS.fullmatch, pieces)):
         return ""
     joined = "".join(pieces)
     return joined if _SEVERAL_LETTERS.fullmatch(joined) and len(set(joined)) == len(joined) else ""
 
 
-def _choices(pair: Pair) -> Outcome:
+def _several_choices(pair: Pair) -> Outcome:
+    """Compare letters or numerals of several choices: `I, III` and `I and III only`."""
     mine = _several(pair.truth) if _CAPITAL.search(pair.truth) else ""
     if mine and _OFFERS_ONE.search(pair.answer) is not None:
         return DIFFERENT
@@ -247,6 +255,10 @@ def _choices(pair: Pair) -> Outcome:
         is_list = theirs not in pair.answer and not ordered
         if theirs == mine or (is_list and sorted(theirs) == list(mine)):
             return EQUAL
+    return UNKNOWN
+
+
+def _choices(pair: Pair) -> Outcome:
     truth = letter(pair.ref.text) if _CAPITAL.search(pair.ref.text) else None
     stated = letter(_who_is(pair)) if len(pair.answer) < _LONGEST_LETTER else None
     if truth is None:

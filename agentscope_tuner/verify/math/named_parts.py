@@ -12,11 +12,12 @@ from typing import NamedTuple
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
 from agentscope_tuner.verify.math.compare_notations import LONGEST_FORM, alike, unset
-from agentscope_tuner.verify.math.names import LETTERS
+from agentscope_tuner.verify.math.names import LETTERS, SIGNS
 from agentscope_tuner.verify.math.node import EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math.prose import allowed
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.units import operates
+from agentscope_tuner.verify.math.sentences import AT_WORDS
+from agentscope_tuner.verify.math.units import is_degree, operates, singular, unit_named
 from agentscope_tuner.verify.math.unwrap import Pair, bare, reference
 from agentscope_tuner.verify.words import IS_HANGUL, IS_UNSPACED, denies
 
@@ -38,8 +39,11 @@ _WORD = re.compile(
     rf"(?:(?:{_LETTER}){{2,}}(?:['’-](?:{_LETTER}){{2,}})*|(?![a-zA-Zµ]){_LETTER})(?![\^_(])\.?"
 )
 _JOINT = re.compile(r"\s*(?:[=:：≈→]|->|\\(?:approx|to|rightarrow|mapsto)(?![a-z])|[–—-]\s)?\s*")
-# A name by a sign: `q(x) = `
-_SIGN = re.compile(r"\\?(?P<sign>[A-Za-zμσ]|mu|sigma|bar\s*(?:\{\s*x\s*\}|x))\s*(?:\([a-z]\))?\s*=\s*(?=\S)")
+# A name by a sign: `q(x) = `, `\\gcd(4,6) = `
+_SIGN = re.compile(
+    r"\\?(?P<sign>[A-Za-zμσ]|mu|sigma|bar\s*(?:\{\s*x\s*\}|x)|gcd|lcm|det|rank|dim|tr)\s*"
+    r"(?:\([a-zA-Z]\)|\((?P<of>\d+(?:\s*,\s*\d+)+)\))?\s*=\s*(?=\S)"
+)
 _SIGNS = {
     "mu": re.compile("mean|average|moyenne|medi[ae]|mittel|均值|平均|средн|промет|gemiddelde|média|ortalama"),
     "sigma": re.compile("deviat|écart|abweich|desv|deviazion|标准差|標準偏差|отклонен|afwijking|sapma"),
@@ -89,9 +93,12 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
         return placed
     are_sizes = _IS_SIZE.search(pair.truth) is not None
     theirs, mine = (_parts(_BY.sub(";", side) if are_sizes else side, pair) for side in (pair.answer, pair.truth))
+    mine = _all_counted(mine)
     has_names = bool(mine) and all(one.name for one in mine)
     # equations are compared as such
-    if len(mine) != len(theirs) or any(one.is_sign or bool(one.name) != has_names for one in mine):
+    if len(mine) != len(theirs) or any(
+        (one.is_sign and len(one.name[0]) == 1) or bool(one.name) != has_names for one in mine
+    ):
         return []
     asked = pair.question.text if pair.question is not None else ""
     theirs = [_named_behind(one, mine) if has_names else _counted(one, theirs, asked) for one in theirs]
@@ -113,6 +120,10 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
     ]
 
 
+def _is_letter(one: _Part) -> bool:
+    return one.is_sign and len(one.name[0]) == 1
+
+
 def _named_behind(one: _Part, mine: Sequence[_Part]) -> _Part:
     """A bare value with the name of a reference's behind it: `5 pears`."""
     word = _UNITS.search(one.value) if not one.name else None
@@ -121,6 +132,21 @@ def _named_behind(one: _Part, mine: Sequence[_Part]) -> _Part:
     if word is None or not any(_is_word(word[1].lower(), name) for own in mine for name in own.name):
         return one
     return _Part((word[1].lower(),), one.value[: word.start()])
+
+
+def _all_counted(mine: list[_Part]) -> list[_Part]:
+    """The values of a reference with the names of what each counts, all of them different: `22 hens, 14 dogs`."""
+    found = [None if one.name else _COUNTS.fullmatch(one.value) for one in mine]
+    names = [_contents(one["name"].split()) for one in found if one is not None]
+    if len(names) < len(mine) or len({*names}) < len(names) or not all(names):
+        return mine
+    words = [word for name in names for word in name]
+    if any(unit_named(word) is not None or is_degree(word) or denies(word) or operates(word) for word in words):
+        return mine
+    return [_Part(name, one["value"]) for name, one in zip(names, found, strict=True) if one is not None]
+
+
+_COUNTS = re.compile(r"\s*(?P<value>\d[\d.,]*)\s*(?P<name>[^\W\d_]+(?:\s+[^\W\d_]+){0,2})\s*")
 
 
 def _counted(one: _Part, theirs: Sequence[_Part], asked: str) -> _Part:
@@ -150,6 +176,7 @@ def _parts(text: str, pair: Pair) -> list[_Part]:
     """The values of a text with their names; none where something else is said, or where there are not several."""
     asked = pair.question.text if pair.question is not None else ""
     plain = re.sub(r"\\[()\[\]]", " ", unset(text))
+    plain = _INDEX_OF_EXTREME.sub(r"\\\g<is> ", plain)
     said = _EXTREME.sub(lambda one: f"{one['is']} " if _is_over_asked(one["over"], asked) else one[0], plain)
     depth, begin, parts = 0, 0, []
     if not (cuts := {m.start(): m.end() for m in _PARTS.finditer(said)}):
@@ -170,16 +197,17 @@ def _parts(text: str, pair: Pair) -> list[_Part]:
 _EXTREME = re.compile(r"\\(?P<is>sup|inf|max|min)(?![a-z])\s*(?:_\s*(?P<over>\{[^{}]*\}|\[[^\[\]]*\]))?")
 
 
+# `f_{\\max}`, and the function of which a value is the greatest: `\\max f = 3`
+_INDEX_OF_EXTREME = re.compile(r"(?<![a-zA-Z])[a-zA-Z]\s*_\s*\{?\s*\\?(?P<is>max|min)(?![a-z])\s*\}?")
+_OF_FUNCTION = re.compile(r"[a-zA-Z](?:\([a-z]\))?\s*=\s*")
+
+
 def _is_over_asked(over: str | None, asked: str) -> bool:
     """Whether the numbers of the set over which an extreme value is taken are the question's."""
     return over is None or all(re.search(rf"(?<!\d){one}(?!\d)", asked) for one in re.findall(r"\d+", over))
 
 
-_AT = (
-    "(?i:if and only if|iff|if|when|at(?: the point)?|for|bei|an der Stelle|für|wenn|pour"
-    "|quand|lorsque|en|cuando|para|per|quando|em|при|когда|dla|gdy"
-    "|voor|pro|khi|tại|saat)(?![a-z])|[当當在]|此[时時]|このとき"
-)
+_AT = rf"(?i:{AT_WORDS})(?![a-z])|[当當在]|此[时時]|このとき"
 _THEN = "で|のとき(?:に)?|时|時|处"
 # Where a value is taken: `x=0 で最大値 1`, `12 at x=3`
 _PLACE_BEFORE = re.compile(rf"(?:{_AT})?\s*(?P<letter>[a-z])\s*=(?P<at>[^=,，]{{1,30}}?)\s*(?:{_THEN})")
@@ -320,6 +348,9 @@ def _part(text: str, pair: Pair) -> _Part | None:
     text = _STANDS_IN.sub("", text)
     text = text if "(" in text or "[" in text else _DECIMAL_COMMA.sub(".", text)
     if (sign := _SIGN.match(text)) is not None:
+        asked = pair.question.text if pair.question is not None else ""
+        if not {*re.findall(r"\d+", sign["of"] or "")} <= {*re.findall(r"\d+", asked)}:
+            return None
         return _Part((re.split(r"[\s{]", sign["sign"])[0],), text[sign.end() :], is_sign=True)
     words, at = [], 0
     while (word := _WORD.match(text, at)) is not None:
@@ -327,6 +358,8 @@ def _part(text: str, pair: Pair) -> _Part | None:
         at = word.end()
     joint = _JOINT.match(text, at)
     value = text[at if joint is None else joint.end() :]
+    if words and words[-1].lower() in _EXTREMES:
+        value = _OF_FUNCTION.sub("", value, count=1) if _OF_FUNCTION.match(value) else value
     if (
         words
         and (called := _CALLED.fullmatch(value)) is not None
@@ -373,8 +406,9 @@ def _is_name(one: _Part, other: _Part, asked: str) -> bool:
 
     What it has more is the question's.
     """
-    if one.is_sign:
-        return _is_sign_of(one.name[0], other.name)
+    if one.is_sign or other.is_sign:
+        sign, words = (one, other) if one.is_sign else (other, one)
+        return _is_sign_of(sign.name[0], words.name)
     more = [word for word in one.name if not any(_is_word(word, own) for own in other.name)]
     left = [word for word in other.name if not any(_is_word(word, own) for own in one.name)]
     more += [word for word in one.whole if not any(_is_word(word, own) for own in other.whole)]
@@ -410,6 +444,8 @@ _OF_ANY = re.compile(
 
 
 def _is_word(one: str, other: str) -> bool:
+    if any(_EXTREMES.get(a) is not None and _EXTREMES[a].search(b) for a, b in ((one, other), (other, one))):
+        return True
     if _is_of_east_asia(one + other):
         short, long = sorted((one, other), key=len)
         rest = long.partition(short)
@@ -418,15 +454,21 @@ def _is_word(one: str, other: str) -> bool:
     return same_word(one, other) or (short in _SHORT_NAMES and long.startswith(short))
 
 
-_SHORT_NAMES = frozenset("max min avg std med vol perim circ diam".split())  # noqa: SIM905
+_EXTREME_NAMES = {"max": ("max", "maks", "máx", "макс"), "min": ("min", "mín", "мин", "мін")}
+_EXTREMES = {one: SIGNS[kind][0].asked for kind, names in _EXTREME_NAMES.items() for one in names}
+_SHORT_NAMES = frozenset("avg std med vol perim circ diam".split())  # noqa: SIM905
 # What a name there may have more: `增区间` is a `单调递增区间`
 _MORE_UNSPACED = re.compile("(?:有|需要|严格|单调|递|区间|的|值|数|函数|关数|関数|极|極|其|最)*|(?:값|수|의|는|은)*")
 
 
+def _meant_by(sign: str) -> re.Pattern[str] | None:
+    """The words for what a sign of several letters, or of Greece, says; None for another sign."""
+    return _SIGNS.get(sign) or (SIGNS[sign][0].asked if len(sign) > 1 and sign in SIGNS else None)
+
+
 def _is_sign_of(sign: str, name: Sequence[str]) -> bool:
-    known = _SIGNS.get(sign)
-    if known is not None:
-        return any(known.search(word) for word in name)
+    if (known := _meant_by(sign)) is not None:
+        return known.search(" ".join(name)) is not None
     return any(word.startswith(sign.lower()) for word in name)
 
 
@@ -436,6 +478,11 @@ def _by_reference(mine: Sequence[_Part], theirs: Sequence[_Part], asked: str) ->
     # `ragazze` is no `ragazzi`, though either may be a form of the other
     if {*said_words} == {*own_words} and len({*own_words}) == len(own_words):
         return [said_words.index(words) for words in own_words]
+    # what is said of each alike, in a word of the question: `Ann gets 5 and Bob gets 3`
+    alike_said = [word for word in frozenset.intersection(*said_words).difference(*own_words) if _is_said(word, asked)]
+    theirs = [
+        one._replace(name=tuple(word for word in one.name if word not in alike_said) or one.name) for one in theirs
+    ]
     shared = frozenset.intersection(*own_words)
     if shared and shared.isdisjoint(word for one in theirs for word in one.name):
         # of a vertical and a horizontal asymptote
@@ -454,6 +501,10 @@ def _by_reference(mine: Sequence[_Part], theirs: Sequence[_Part], asked: str) ->
     return order if len({*order}) == len(order) else []
 
 
+def _is_said(word: str, text: str) -> bool:
+    return max(_position(word, text), _position(singular(word), text)) >= 0
+
+
 def _position(word: str, text: str) -> int:
     """Where a text has a word, in any of its forms; -1 where it has not."""
     if _is_of_east_asia(word):
@@ -469,6 +520,10 @@ def _by_question(theirs: Sequence[_Part], asked: str) -> list[int]:
     text = asking_clause(asked)[0] or _last_sentence(asked)
     positions = []
     for one in theirs:
+        known = _meant_by(one.name[0]) if len(one.name) == 1 else None
+        if known is not None and (said := known.search(text)) is not None:
+            positions.append(said.start())
+            continue
         others = [word for other in theirs if other is not one for word in other.name]
         own = [word for word in one.name if not any(_is_word(word, other) for other in others)]
         is_said = all(_position(word, text) >= 0 for word in (*one.name, *one.whole))

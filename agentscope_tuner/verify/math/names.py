@@ -68,6 +68,11 @@ def _is_asked_set(name: str, asked: Question) -> bool | None:
     plain = re.sub(r"\s", "", _SET_VECTOR.sub("", name))
     if (power := re.fullmatch(r"P\(([A-Z])\)", plain)) is not None and _POWER_SET.search(asked.text) is not None:
         return re.search(rf"(?<![a-zA-Z_\\]){power[1]}(?![a-zA-Z_])", asked.text) is not None
+    if (steep := _GRADIENT.fullmatch(plain)) is not None and _OF_GRADIENTS.search(asked.text) is not None:
+        given = re.sub(r"\\left|\\right|\\[ ,;:!]|\s", "", asked.text)
+        points = [one for one in re.findall(r"\([^()]*,[^()]*\)", given) if any(map(str.isdigit, one))]
+        is_there = not points or steep["at"] in points or re.search(r"\d", steep["at"] or "") is None
+        return is_there and re.search(rf"(?<![a-zA-Z\\]){steep['of']}(?![a-zA-Z])", asked.text) is not None
     found = _OF_SETS.fullmatch(_COMPLEMENT.sub(r"\1\2∁\1\2", _PROJECTED.sub(r"\2→\1", plain)))
     if found is None or plain in re.sub(r"\s", "", asked.text):
         return None
@@ -82,6 +87,9 @@ def _is_asked_set(name: str, asked: Question) -> bool | None:
     return found["product" if told == "cross" else "onto"] is not None and -1 < first < second
 
 
+# `\\nabla f(1,2)`, the gradient
+_GRADIENT = re.compile(r"\\?(?:nabla|grad)\(?(?P<of>[a-zA-Z])\)?(?P<at>\([^()]*\))?")
+_OF_GRADIENTS = re.compile(r"\\nabla|gradi|\bgrad\b|град[иі]|梯度|勾配|기울기|κλίση|∇", re.IGNORECASE)
 # `\\operatorname{pr}_b a`, and a set that is all but another: `A^c`, `\\complement_U A`
 _PROJECTED = re.compile(r"^\\?(?:[Pp]r|[Pp]roj|пр)_([a-zA-Z])\(?([a-zA-Z])\)?$")
 _COMPLEMENT = re.compile(
@@ -171,13 +179,13 @@ _TABLE = (
     ("im range", r"(?=[\s(A-Z])", r"\bimage|\brange\b|\bbild|imagen|column space|像|образ"),
     ("gcd GCD ggT PGCD pgcd MCD mcd mdc ebob EBOB НОД NWD nwd HCF hcf UCLN ƯCLN FPB", _ANYTHING,
      r"\bgcd|\bhcf|greatest common|highest common|ggt|größte\w* gemeinsam|plus grand (?:commun )?diviseur|pgcd"
-     r"|máximo com|massimo comun|\bm\.?c\.?d|最大公|최대공|наибольш\w* общ\w* делит|НОД|największ\w* wspóln"
+     r"|máximo com|massimo comun|\bm\.?c\.?d|\bmdc|最大公|최대공|наибольш\w* общ\w* делит|НОД|największ\w* wspóln"
      "|ortak bölen|ước chung"
      "|persekutuan terbesar"),
     ("lcm LCM kgV PPCM ppcm mcm MCM mmc ekok EKOK НОК NWW nww BCNN KPK", _ANYTHING,
      r"\blcm|least common|lowest common|smallest common|kgv|kleinste\w* gemeinsam"
      "|plus petit (?:commun )?multiple|ppcm"
-     r"|mínimo (?:múltiplo )?com|minimo comun|\bm\.?c\.?m|最小公|최소공|наименьш\w* общ\w* крат|НОК"
+     r"|mínimo (?:múltiplo )?com|minimo comun|\bm\.?c\.?m|\bmmc|最小公|최소공|наименьш\w* общ\w* крат|НОК"
      r"|najmniejsz\w* wspóln|ortak kat"
      "|bội chung|persekutuan terkecil"),
     ("ord", r"(?=[_(])", r"\border|ordnung|ordre|orden|ordem|ordine|阶|位数|порядок"),
@@ -188,7 +196,8 @@ _TABLE = (
     ("Res", r"(?=[_(])", "residu|留数|留數|вычет|rezydu"),
     ("phi varphi", _NUMBER, r"totient|euler|coprime|relatively prime|teilerfremd|欧拉|互质|互素|Эйлер"
      "|взаимно прост"),
-    ("tau d", _NUMBER, r"\bdivisor|\bfactors\b|teiler|diviseur|delit|约数|因数|約数|делител"),
+    ("tau d", _NUMBER, r"\bdivisor|\bfactors\b|teiler|diviseur|delit|dělitel|约数|因数|約数|делител|дільник|osztó"
+     "|dzielnik|bölen|ước|약수|deler|delare|divizor|διαιρέτ|قاسم|قواسم|भाजक|ตัวหาร|מחלק"),
     ("sigma", _NUMBER, r"sum of (?:\w+ ){0,3}(?:divisor|factor)|teilersumme|somme des diviseurs|约数(?:之|的)?和"
      r"|сумм\w+ делител"),
     ("Me Md Mdn", r"\s*\Z", r"m[eé]di[aá]n|медиан|中位数|中位數|中央値|중앙값|ortanca|trung vị|διάμεσο"),
@@ -200,7 +209,8 @@ _TABLE = (
      "|больш|suprem|最值|极大|极值|extrem"),
     ("min inf", _ANYTHING, EXTREMES["min"].pattern + "|smaller|lower|lesser|kleinere|plus petite|较小|меньш"
      "|infim|最值|极小|极值|extrem"),
-    ("m", _SUBSTANCE, r"(?<!molar )\bmass|\bweigh|\bgrams?\b|masse|masa|massa|质量|質量|질량|масс|khối lượng|kütle"),
+    ("m", _SUBSTANCE, r"(?<!molar )\bmass|\bweigh|\bgrams?\b|gram[mo]|masse|masa|massa|质量|質量|질량|масс|грам"
+     "|克|khối lượng|kütle"),
     ("n", _SUBSTANCE, r"\bmol|amount of substance|stoffmenge|物质的量|物質量|몰|количеств|số mol|matière"),
     ("c C", _SUBSTANCE, "concentr|konzentr|molarit|浓度|濃度|농도|концентр|stężeni|nồng độ|derişim"),
     ("V", _SUBSTANCE, "volum|体积|體積|体積|부피|объ[её]м|objętoś|thể tích|hacim"),
@@ -220,9 +230,9 @@ def _signs() -> Iterator[tuple[str, _Sign]]:
             yield sign, _Sign(re.compile(of), re.compile(asked, re.IGNORECASE))
 
 
-_SIGNS: dict[str, list[_Sign]] = {}
+SIGNS: dict[str, list[_Sign]] = {}
 for _name, _sign in _signs():
-    _SIGNS.setdefault(_name, []).append(_sign)
+    SIGNS.setdefault(_name, []).append(_sign)
 _SIGN = re.compile(r"(?<![A-Za-z_\u0400-\u04ff])(?:\\(?=[a-zA-Z]))?(?P<name>[A-Za-z\u0400-\u04ff]+)")
 _LONGEST_NAME = 80
 _TYPES = re.compile(r"\\(?:operatorname|mathrm|mathbb|mathbf|text|rm)(?![a-z])\*?|\\[ ,;:!]")
@@ -269,8 +279,8 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
     if not is_bounded or _is_taken_elsewhere(own[0][0], rest, asked):
         return False
     if own[0][0] in _OF_SUBSTANCES and (thing := _CHEMICAL.search(re.sub("[_ ]", "", rest))) is not None:
-        asked_for = substances(asked.text)
-        return (_is_asked(own[0][1], asked.text) and thing[0] in asked_for) if asked_for else None
+        asked_for, own_sign = substances(asked.text), [one for one in own[0][1] if one.of.pattern == _SUBSTANCE]
+        return (_is_asked(own_sign, asked.text) and thing[0] in asked_for) if asked_for else None
     if not _is_of_things_said(event, own, asked):
         return None
     joined, asked_joined = _JOINS_SETS.search(name), _JOINS_SETS.search(asked.text)
@@ -285,7 +295,7 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
     if all(_is_asked(meant, asks) for _, meant in own):
         return True
     if not _COMMON.issuperset(sign for sign, meant in own if not _is_asked(meant, asks)) and any(
-        _is_asked(meant, asks) for sign, meant in _SIGNS.items() if sign not in _COMMON
+        _is_asked(meant, asks) for sign, meant in SIGNS.items() if sign not in _COMMON
     ):
         return False
     return True if all(_is_asked(meant, asked.text) for _, meant in own) else None
@@ -394,6 +404,9 @@ def _is_of_another_formula(rest: str, asked: Question) -> bool:
         return False
     if _LETTER_OR_CALL.fullmatch(plain) is None:
         return True
+    if len(plain) == 1 and plain.islower() and plain in LETTERS.findall(" ".join(formulas)):
+        # a variable, unless the question has a function of that name
+        return f"{plain}(" not in asked.text
     # one of several things that the question names is no other one
     named = {*_NAMED.findall("$".join(formulas))}
     return len(plain) == 1 and (plain not in named if named and plain.isupper() else f"({plain})" in asked.text)
@@ -456,7 +469,7 @@ def _signs_of(name: str) -> tuple[list[tuple[str, list[_Sign]]], str]:
     own: list[tuple[str, list[_Sign]]] = []
     rest = ""
     for found in _SIGN.finditer(name):
-        meant = [one for one in _SIGNS.get(found["name"], ()) if one.of.match(name, found.end())]
+        meant = [one for one in SIGNS.get(found["name"], ()) if one.of.match(name, found.end())]
         if not own and (not meant or found.start() > 0):
             return [], ""
         if meant:
@@ -473,7 +486,8 @@ def _is_of_things_said(name: str, own: Sequence[tuple[str, object]], asked: Ques
     """Whether the numbers and words that a name has beside its signs are the question's."""
     numbers = Counter(re.findall(r"\d+", _CHEMICAL.sub("", name)))
     said = {str(one) for one in numbers_said(asked.text)}
-    if not all(times <= max(asked.text.count(one), one in said) for one, times in numbers.items()):
+    given = Counter(re.findall(r"\d+", asked.text))
+    if not all(times <= max(given[one], one in said) for one, times in numbers.items()):
         return False
     signs = {sign for sign, _ in own}
     words = (

@@ -188,18 +188,22 @@ _BARE_LOG = re.compile(r"(?:\\|\b)log(?![a-zA-Z_0-9])(?!\s*_)")
 EXTREMES = {
     "min": re.compile(
         r"\bmin|\b(?:smallest|least|lowest|shortest|kleinst|plus petit|menor|más pequeñ|mínim|наименьш|миним|en küçük"
-        r"|nhỏ nhất|terkecil|najmniejsz)|最小|最少|최[소솟]|أصغر|न्यूनतम|ต่ำสุด|น้อยที่สุด",
+        r"|nhỏ nhất|terkecil|najmniejsz|найменш|мінім|nejmenší|legkisebb|kleinste|minsta|cel mai mic|tiefpunkt|ελάχιστ"
+        r"|הקטן ביותר|מינימ|সর্বনিম্ন)|最小|最少|최[소솟]|أصغر|न्यूनतम|ต่ำสุด|น้อยที่สุด",
         re.IGNORECASE,
     ),
     "max": re.compile(
-        r"\bmax|\bhow high\b[^.?]*\b(?:rise|go|fly|reach|climb)|\bwie hoch\b[^.?]*\b(?:steig|flieg|komm)|最高|多高"
-        r"|\b(?:largest|greatest|highest|biggest|longest|größt|plus grand|mayor|maior|máxim|massim|maggior"
+        r"\bma(?:x|ks)|\bhow high\b[^.?]*\b(?:rise|go|fly|reach|climb)|\bwie hoch\b[^.?]*\b(?:steig|flieg|komm)"
+        r"|最高|多高|\b(?:largest|greatest|highest|biggest|longest|größt|plus grand|mayor|maior|máxim|massim|maggior"
         r"|наибольш|максим"
-        r"|en büyük|lớn nhất|terbesar|największ)|最大|最多|최[대댓]|أكبر|अधिकतम|สูงสุด|มากที่สุด",
+        r"|en büyük|lớn nhất|terbesar|największ|найбільш|největší|legnagyobb|grootste|största|cel mai mare|hochpunkt"
+        r"|μέγιστ|הגדול ביותר|מקסימ|সর্বোচ্চ)|最大|最多|최[대댓]|أكبر|अधिकतम|สูงสุด|มากที่สุด",
         re.IGNORECASE,
     ),
 }
 _LETTER = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z])")
+# What of a formula is no letter, such as the N of `\\mathrm{Na}`, which stands upright
+_NO_LETTERS = re.compile(r"\\(?:mathrm|text|ce)\s*\{[A-Z][a-z]\}|\\[a-zA-Z]+|[{}\s]")
 _NAMES = re.compile(r"\(\s*([a-zA-Z](?:\s*,\s*[a-zA-Z])+)\s*\)")
 
 
@@ -271,8 +275,9 @@ class Question:
     )
     #: whether the question asks for a fraction or a decimal, so that a percentage has the wrong form
     asks_fraction = _Says(
-        r"\b(?:as|in|give|what|which|find the|write the)\s+(?:an?\s+)?(?:\w+\s+){0,2}(?:fractions?|decimals?)\b"
-        r"|\bals bruch\b|\bforme de fraction|\b(?:como|forma de) fra[cç]|\bcome frazione|\bдроб|\bkesir|\bphân số"
+        r"\b(?:as|in|give|what|which|find the|write the)\s+(?:an?\s+)?(?:\w+\s+){0,2}"
+        r"(?:fractions?|decimals?(?! places?\b))\b|\bals bruch\b"
+        r"|\bforme de fraction|\b(?:como|forma de) fra[cç]|\bcome frazione|\bдроб|\bkesir|\bphân số"
         r"|\bpecahan|分数|분수"
     )
     #: whether the question restricts its numbers, as to positive ones: an answer may repeat the restriction
@@ -550,9 +555,7 @@ class Question:
         if self._is_other_formula(own):
             return True
         said = "".join(own)
-        return said.isalpha() and any(
-            said in "".join(re.split(r"\\[a-zA-Z]+|[{}\s]", f)) for f in _segments(self.text[:_MAX_CHARS])
-        )
+        return said.isalpha() and any(said in "".join(_NO_LETTERS.split(f)) for f in _segments(self.text[:_MAX_CHARS]))
 
     def _is_own_name(self, name: Sequence[str], own: Sequence[str]) -> bool:
         """Whether what is asked for may have this name in an answer, though the question has another or none."""

@@ -106,6 +106,11 @@ _SCALED = re.compile(rf"({_NUMBER})\s+(dozens?|hundreds?|thousands?|millions?|bi
 _LEADING = re.compile(r"\\text\s*\{\s*([a-zA-Z ]{2,60}?)\s*\}(?:\\[ ,;:!]|~|\s)*(?=\\left|[(\[\\])(?!\\approx)")
 _PART = re.compile(r"\\text\s*\{\s*of (?:the |a |an |all |his |her |their )?([a-z ]{2,40}?)\s*\}$")
 _OUT_OF = re.compile(r"(\d{1,30}) (?:out of|in) (\d{1,30})")
+# What stands before the place where a value is taken
+AT_WORDS = (
+    "if and only if|iff|if|when|at(?: the point)?|for|bei|an der Stelle|für|wenn|pour|quand|lorsque|en|cuando|para|per"
+    "|quando|em|при|когда|коли|dla|gdy|przy|voor|bij|pro|khi|tại|saat|ketika|för|när|ved|for|amikor|pentru|για|όταν"
+)
 # An extreme value by its name, and the place where it is attained
 _EXTREME = re.compile(
     r"(?:\\text\s*\{\s*)?(?:the\s+)?(?:[a-zA-Z]\s*_\s*\{?\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?\\?(?P<name>max"
@@ -115,7 +120,7 @@ _EXTREME = re.compile(
 _ATTAINED = re.compile(
     r"(?:,|\\[ ,;:]|~|\s)*(?:[(（]?\\text\s*\{[\s,(（]*(?:(?:attained|reached|achieved|occurring|obtained"
     r"|which is attained)\s+)?"
-    r"(?:at|when|for|if|where|bei|für|wenn|pour|lorsque|en|cuando|per|quando|при|когда|当|时|で)\s*\$?\}(?:\\[ ,;:]|~"
+    rf"(?:{AT_WORDS}|where|当|时|で)\s*\$?\}}(?:\\[ ,;:]|~"
     r"|\s)*|[(（](?=[a-z]\s*=))"
     r"(?P<place>(?:[a-zA-Z]\s*=\s*)+(?:(?!最|不|not\b)[^=,;()（）]|\([^()]*\)){1,60}?|\([^()]{1,40}\)(?:\s*=\s*\([^()]{1,40}\))?)\s*"
     r"(?:(?:\\text\s*\{)?\s*(?:のとき|일\s?때|[时時](?:取[得到])?)\s*\}?)?\s*[)）]?\}?$"
@@ -659,12 +664,21 @@ _DECLARED = re.compile(
 )
 
 
+# `(t\\in\\mathbb{R})` behind the values
+_IN_BRACKETS = re.compile(
+    r"(?<=[\w)}])(?:\\[ ,;:!]|\\q?quad|~|\s|,)+\(\s*(?P<name>[a-z])\s*"
+    r"(?:\\in\s*\\mathbb\s*\{?R\}?|\\text\s*\{\s*(?:is )?(?:any )?real(?: number)?\s*\})\s*\)\s*\Z"
+)
 _PLAINLY = re.compile(r"\\(?:text|mathrm|mbox)\s*\{([^{}]*)\}|\\(?:q?quad(?![a-z])|[ ,;:!])|[$~]")
 
 
 def with_declared_constant(text: str) -> str:
     r"""The words that declare a constant as its membership: `kx for some constant k` as `kx, k\in\mathbb{R}`."""
-    if len(text) > _LONGEST or not any(word in text for word in ("for ", "where ", "with ")):
+    if len(text) > _LONGEST:
+        return text
+    if (behind := _IN_BRACKETS.search(text)) is not None:
+        return rf"{text[: behind.start()]},\ {behind['name']}\in\mathbb{{R}}"
+    if not any(word in text for word in ("for ", "where ", "with ")):
         return text
     said = _PLAINLY.sub(lambda m: m[1] or " ", text)
     found = _DECLARED.search(said)
@@ -681,8 +695,15 @@ def by_letters(text: str, reference: str) -> str:
     found = lettered(text)
     if found is None or found.before:
         return text
-    values = list(found.parts)
-    return text if any("," in value for value in values) else f"({', '.join(values)})"
+    values = ", ".join(found.parts)
+    if values.count(",") >= len(found.parts):
+        return text
+    # names are told in any order
+    names = {one[1] for part in found.parts if (one := _EQUATION.fullmatch(part)) is not None}
+    return values if len(names) == len(found.parts) else f"({values})"
+
+
+_EQUATION = re.compile(r"[\s$]*([^=<>\\,]{1,12}?)\s*=[^=<>]+")
 
 
 _TWO_COMPARED = re.compile(r"(?P<first>[^<>]+?)\s*(?:(?P<more>>|\\gt(?![a-z]))|<|\\lt(?![a-z]))\s*(?P<second>[^<>]+)")

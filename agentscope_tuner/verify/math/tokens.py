@@ -834,6 +834,11 @@ def _and_or_letter(letter: str, found: re.Match[str]) -> str:
     return found[0] if re.search(rf"(?<![a-zA-Z\\\s]){letter}(?![a-zA-Z])", found.string) else r"\text{ and }"
 
 
+_BAR = r"(?:\||\\[lr]?vert(?![a-z])|\\mid(?![a-z]))"
+_POINT = (
+    "(?:the |le |der |den |el |il |lo |o |het |de )?(?:points?|pun[kc]te?n?|punto|ponto|punt|pun?kti|pont|nokta(?:sı)?"
+    "|điểm|titik|точк[аи]|точці|bod|σημείο|نقطة|النقطة|نقطه|बिंदु|বিন্দু|จุด|נקודה|点|點|점)"
+)
 _GONE = {"公里": "km", "千米": "km", "厘米": "cm", "米": "m", "キロメートル": "km", "キロ": "km", "メートル": "m"}
 _SPANS = {"时": "h", "時": "h", "秒": "s", "分": "min"}
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
@@ -847,6 +852,18 @@ _RULES: tuple[_Rule, ...] = (
     ("arrow", _LEFT_ARROW, lambda found: f"(-\\infty,{found[1]}{']' if found[2].strip() == ']' else ')'}"),
     ("angle", _RIGHT_ARROW, lambda found: f"{'[' if found[1] == '[' else '('}{found[2]},\\infty)"),
     ("10", re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)"), r"\\times "),
+    # the bar of a set that grows with what stands on one side of it: `\\left\\{x\\left|x>2\\right.\\right\\}`
+    ("\\right.", re.compile(rf"(\\\{{[^|]{{1,60}}?)\\left\s*{_BAR}([^|]{{1,200}}?)\\right\s*\."), r"\1|\2"),
+    ("\\left.", re.compile(rf"(\\\{{\s*)\\left\s*\.([^|]{{1,60}}?)\\right\s*{_BAR}(?!\s*[_^])"), r"\1\2|"),
+    (
+        "A",
+        re.compile(r"\\AA(?![a-zA-Z])|\\mathring\s*(?:\{\s*)?(?:\\(?:mathrm|text)\s*\{\s*)?A\s*\}{0,2}"),
+        r"\\text{ Å}",
+    ),
+    # a power in a unit that stands upright: `\\text{m/s²}`
+    ("text{", re.compile(r"(?<=[^\W\d_])[²³](?=[^{}$]{0,40}\})"), lambda m: "^2" if m[0] == "²" else "^3"),
+    # what is told by its coordinates
+    ("t{", re.compile(rf"^\\text\s*\{{\s*(?:{_POINT})\s*:?\s*\}}{_WIDE}(?=\(|\\left\s*\()", re.IGNORECASE), ""),
     # an element of a set by the letter of a constant, or of a set with two values in one
     ("\\in", re.compile(r"^\s*(?:e|[xz](?=[^}]*\\pm))\s*\\in\s*(?=(?:\\left\s*)?\\\{)"), ""),
     ("lim", re.compile(r"\\(?:varlim|lim)(sup|inf)(?![a-zA-Z])"), r"\\operatorname{lim\1}"),

@@ -298,7 +298,8 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
     if question.asks_to_round and literal(reference) is not None:
         rounded = answer.args[-1] if isinstance(answer, Relation) and set(answer.operators) <= {"=", "~"} else answer
         amount = rounded.inside if isinstance(rounded, Quantity | Percent) else rounded
-        if literal(amount) != literal(reference) and scientific(amount) is None:
+        value, scale = literal(amount), 100 if isinstance(rounded, Percent) and question.single_number is None else 1
+        if literal(reference) not in (value, value and value / scale) and scientific(amount) is None:
             return True
     if _is_unreduced(question, answer, reference):
         return True

@@ -19,7 +19,7 @@ DIMENSIONS = {
         |mm millimeter millimetre 毫米 мм 1/1000
         |dm decimeter decimetre 分米 дм 1/10|km kilometer kilometre 千米 公里 км 1000
         |nm nanometer nanometre 1/1000000000|pm picometer picometre 1/1000000000000
-        |Mm megameter megametre 1000000|μm micrometer micrometre 1/1000000
+        |Å angstrom ångström ångstrom 1/10000000000|Mm megameter megametre 1000000|μm micrometer micrometre 1/1000000
         |inch in 254/10000|ft foot feet 3048/10000|yd yard 9144/10000|mi mile 1609344/1000""",
     "length^2": "hectare ha 公顷 10000|acre 40468564224/10000000",
     "length^3": """l L liter litre 升 л 1/1000
@@ -34,7 +34,7 @@ DIMENSIONS = {
         |ms millisecond 1/1000|μs microsecond 1/1000000
         |month 月|year yr 年|decade|century""",
     "money_in_dollars": "$ dollar usd USD 美元 1|cent ¢ 1/100",
-    "money_in_euros": "euro eur EUR 欧元 1",
+    "money_in_euros": "euro eur EUR 欧元 1|eurocent centime céntimo céntimos cêntimo cêntimos centesimi 1/100",
     "money_in_yen": "yen jpy JPY 円 日元 1",
     "money_in_yuan": "yuan rmb RMB cny CNY renminbi 元 人民币 1|角 1/10",
     "money_in_dollars_of_hong_kong": "港元 港币 hkd HKD 1",
@@ -230,7 +230,9 @@ _MORE_ABROAD = {
     for name, words in {
         "hour": "jam ora ore uur óra timmen година години годину saat",
         "minute": "분",
-        "second": "초",
+        "second": "초 ث",
+        "meter": "م",
+        "kilogram": "كغ كجم",
         "day": "dni",
         "month": "mese",
         "year": "год ano năm",
@@ -240,10 +242,10 @@ _MORE_ABROAD = {
         "joule": "줄",
         "coulomb": "кулонов 쿨롱",
         "mole": "몰",
-        "centimeter": "सेमी xăng-ti-mét",
-        "millimeter": "mi-li-mét",
+        "centimeter": "सेमी سم xăng-ti-mét",
+        "millimeter": "مم mi-li-mét",
         "decimeter": "đề-xi-mét",
-        "kilometer": "किमी ki-lô-mét",
+        "kilometer": "किमी كم ki-lô-mét",
         "lira": "liradır liraya lirası",
     }.items()
     for word in words.split()
@@ -784,6 +786,7 @@ def added_up(text: str) -> str | None:
     parts = [(Fraction(amount), word.rstrip(".")) for amount, word in _PARTS.findall(plain)]
     parts = [(amount, "分钟" if word == "分" and at else word) for at, (amount, word) in enumerate(parts)]
     units = [word if len(word) <= 2 and word.isascii() else unit_named(word) or singular(word) for _, word in parts]
+    units = ["eurocent" if word == "cent" and "euro" in units else word for word in units]
     # the m of `2h 30m` is a minute: a metre cannot follow an hour
     times = any(measure(((name, 1),)).dimension == (("time", 1),) for name in units)
     found = [measure((("min" if times and name == "m" else name, 1),)) for name in units]
@@ -799,6 +802,21 @@ def added_up(text: str) -> str | None:
     return f"{written}\\text{{ {unit}}}"
 
 
+def in_asked_unit(text: str, asked: Set[PhysicalUnit], given: Set[Fraction]) -> str:
+    """A sum of several units as a number of the one that is asked for; another text, or a given sum, as it is."""
+    amount = _ADDED.fullmatch(added_up(text) or "") if asked else None
+    if amount is None or {Fraction(one) for one, _ in _PARTS.findall(_WRITING.sub(" ", text))} <= given:
+        return text
+    unit = measure(((amount["unit"], 1),))
+    total = Fraction(f"{amount['top'] or amount['whole']}/{amount['bottom'] or 1}") * unit.size
+    found = {total / one.size for one in asked if one.dimension == unit.dimension}
+    if len(found) != 1 or (number := found.pop()).denominator > _MOST_PARTS_OF_ONE:
+        return text
+    return str(number) if number.denominator == 1 else f"\\frac{{{number.numerator}}}{{{number.denominator}}}"
+
+
+_ADDED = re.compile(r"(?:\\frac\{(?P<top>\d+)\}\{(?P<bottom>\d+)\}|(?P<whole>\d+))\\text\{ (?P<unit>.+)\}")
+_MOST_PARTS_OF_ONE = 1_000_000
 _ASKED = re.compile(
     r"\b(?:how many|in(?! how\b)|into|to|en|em|в|wie ?viele?|combien de|cuánt[oa]s|quant[oaie]s?|сколько|скільки"
     r"|kolik|hány|kuinka monta|câ[tț][ei]|πόσ(?:ες|α|ους|οι|η|ο)|כמה"
@@ -846,6 +864,14 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
     for typeset in _ASKED_TYPESET.finditer(text[:_MAX_CHARS]):
         above, _, below = unit_of_markup(typeset[1]).partition(" per ")
         found |= _measured([(word, sign) for part, sign in ((above, 1), (below, -1)) for word in part.split()])
+    for match in _ASKED_ABROAD.finditer(text[:_MAX_CHARS]):
+        # with an ending, or with the words behind it
+        word = match["word"]
+        name = next(
+            (one for size in range(min(len(word), _LONGEST_WORD), 1, -1) if (one := unit_named(word[:size]))), ""
+        )
+        above, _, below = (in_english(text[match.start("word") :])[0] or name).partition(" per ")
+        found |= _measured([(one, sign) for part, sign in ((above, 1), (below, -1)) for one in part.split()])
     for match in _ASKED.finditer(text[:_MAX_CHARS]):
         if match["chinese"]:
             found |= _measured(
@@ -867,6 +893,10 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
     return frozenset(found)
 
 
+_LONGEST_WORD = 24
+_ASKED_ABROAD = re.compile(
+    rf"(?:(?<![^\W\d_])(?:কত|कितने|कितनी|कितना|किती|كم|چند|کتنے|எத்தனை)\s+|กี่)(?P<word>(?:[^\W\d_]|{MARKED})+)"
+)
 # Powers that are set in a formula of their own: `in J K$^{-1}$`
 _POWERS_ALONE = re.compile(
     r"(?<=\b[ie][nm] )(?:[a-zA-Zμ]{1,4}(?:\$\^\{?-?\d\}?\$)?[ ·])+"

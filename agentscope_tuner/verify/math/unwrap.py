@@ -94,7 +94,7 @@ from agentscope_tuner.verify.words import (
 
 # An object as JSON or as Python writes it, or a list of texts, that a data set holds as a text
 _RECORD = re.compile(r"""\{\s*(["'])[^"']*\1\s*:|\[\s*(["'])""")
-_NUMBERED = re.compile(r"\s*\(1\)(?=.*\(2\))")
+_NUMBERED = re.compile(r"\s*(?:\(1\)(?=.*\(2\))|\(a\)(?=[\s$].*[\s;,$]\(b\)[\s$]))")
 
 
 _SHOWN = 80

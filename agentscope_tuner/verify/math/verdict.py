@@ -22,6 +22,7 @@ from agentscope_tuner.verify.math.compare_notations import (
     in_notation,
     lines_of_kinds,
     residues_listed,
+    unset,
     without_next_day,
 )
 from agentscope_tuner.verify.math.compare_words import forms, wordings
@@ -59,6 +60,7 @@ from agentscope_tuner.verify.math.units import (
     COUNTERS,
     NUMBER_WORDS,
     exponent_named,
+    in_asked_unit,
     is_one_unit,
     is_physical,
     known,
@@ -383,7 +385,8 @@ def _of_asked(text: str, question: str | None) -> str:
 
 # A sentence whose words before the value are the question's: `\\text{函数}f(x)\\text{的单调递增区间为}(3,+\\infty)`
 _LED_UNSPACED = re.compile(
-    r"(?P<lead>(?:\\text\s*\{[^{}]*\}|[\w()'\s$])*?\\text\s*\{[^{}]*[是为為]\s*\}|[\w()'\s$]*[\u4e00-\u9fff][是为為])\s*"
+    r"(?P<lead>(?:\\text\s*\{[^{}]*\}|[\w()'\s$])*?\\text\s*\{[^{}]*[是为為]\s*\}|[\w()'\s$]*[\u4e00-\u9fff][是为為]"
+    r"|\\text\s*\{[\u3040-\u30ff\u4e00-\u9fff\s]+\}(?=(?:\s|~|\\[ ,;:!])*[(\[]))(?:\s|~|\\[ ,;:!])*"
     r"(?P<value>[(\[\\\d-][\s\S]*)"
 )
 _ARRANGEMENTS = re.compile(r"(?:\\(?:mathrm|text)\s*\{[AC]\}|[AC])_\{?\d+\}?\^\{?\d+\}?")
@@ -682,10 +685,13 @@ def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
     return with_declared_constant(text), with_declared_constant(truth)
 
 
-_HAS_DECIMALS = re.compile(r"-?\d+(?:\.|\{,\}|,)\d+(?:\s*\\text\{[^{}]*\})?")
+_HAS_DECIMALS = re.compile(
+    r"-?\d+(?:\.|\{,\}|,)\d+"
+    r"(?:(?:\s|\\[ ,;:!]|[~$])*\\(?:text|mathrm)\{[^{}]*\}\$?|\s?[^\W\d_]{1,4}(?:/[^\W\d_]{1,3})?)?"
+)
 _ROUNDED_NAME = re.compile(
     r"^((?:[a-zA-Z]|\\(?:text|mathrm|operatorname)\{[^{}]*\})(?:_\{?\w+\}?)?(?:\s?\([^()]*\))?)\s*"
-    r"(?:\\approx(?![a-z])|≈)\s*(-?\d+(?:\.|\{,\}|,)\d+[^=\\]*)$"
+    r"(?:\\approx(?![a-z])|≈)\s*(-?\d+(?:\.|\{,\}|,)\d+(?:[^=\\]|\\(?:text|mathrm)(?=\{)|\\[ ,;:!])*)$"
 )
 
 
@@ -707,6 +713,15 @@ def _said_alone(text: str, asked: Question) -> str:
     return counted["amount"] if re.search(rf"(?<!\w){noun}\s\$?\d", asked.text.lower()) is not None else text
 
 
+_NUMBER_ALONE = re.compile(r"\d+(?:[.,]\d+)?|\\[dt]?frac\{\d+\}\{\d+\}|\d+/\d+")
+# How many times a value is another one: behind the word of a question, and behind a number
+_TIMES_WORD = "倍|배|раза?|рази|разів|times|-?fache?[nrs]?|-?mal|fois|veces|vezes|volte|raz[ay]?|kat[ıi]?|lần|kali"
+_ASKS_TIMES = re.compile(
+    r"(?:何|多少|[几幾]|몇 ?|(?:сколько|скільки|how many|wie ?viel|combien de|cuántas|quantas|quante|ile|kaç"
+    rf"|bao nhiêu|mấy|berapa) ?)(?:{_TIMES_WORD})",
+    re.IGNORECASE,
+)
+_TIMES = re.compile(rf"\A(?:[ву] )?(?P<number>.*[\d}}]) ?(?:{_TIMES_WORD})\Z")
 _NOUN_FIRST = re.compile(r"\\text\s*\{\s*(?P<noun>[^\W\d_]{3,14})\s*\}\s*(?P<amount>\d[\d.,]*)")
 
 
@@ -727,6 +742,10 @@ def prepared(answer: str, ground_truth: str, question: str | None) -> tuple[str,
             if sides[0] != text and sides[1] != truth:
                 # either side may be told first
                 text, truth = sides
+            if asked.has(_ASKS_TIMES):
+                text, truth = (_TIMES.sub(r"\g<number>", unset(one)) for one in (text, truth))
+            if _NUMBER_ALONE.fullmatch(truth) is not None:
+                text = in_asked_unit(text, asked.asked_units, asked.numbers)
             text, truth = in_asked_form(_said_alone(text, asked), _said_alone(truth, asked), asked)
     text, truth, question = _by_text(text, truth, question)
     truth = _pointed(own := truth, text, question)

@@ -14,11 +14,12 @@ from typer.testing import CliRunner
 from agentscope_tuner import Rollout, WorkflowTask, load_config, load_judge
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.config import task_judge_section
+from tests.needs_jail import NEEDS_JAIL
 from tests.targets import TARGETS
 
 ROOT = Path(__file__).parents[3]
-MY_TASK, AUTO_GRADER = "tutorial/my_task", "tutorial/example_rm_auto_grader"
-PAGES = [f"{folder}/{name}" for folder in (MY_TASK, AUTO_GRADER) for name in ("README.md", "README.zh.md")]
+MY_TASK, AUTO_GRADER, CODE = "tutorial/my_task", "tutorial/example_rm_auto_grader", "tutorial/example_code"
+PAGES = [f"{folder}/{name}" for folder in (MY_TASK, AUTO_GRADER, CODE) for name in ("README.md", "README.zh.md")]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -57,7 +58,12 @@ def test_what_it_links_to_and_makes_is_there(page: str) -> None:
 
 
 # the blocks of the Chinese pages are the same, as the test above says: each command is run once
-ASTUNER = sorted({(page, *run) for page in PAGES[::2] for run in commands(page) if run[0].startswith("astuner")})
+ASTUNER = [
+    pytest.param(page, *run, marks=NEEDS_JAIL if CODE in page else ())
+    for page in PAGES[::2]
+    for run in dict.fromkeys(commands(page))
+    if run[0].startswith("astuner")
+]
 
 
 @pytest.mark.parametrize(("page", "command", "printed"), ASTUNER, ids=lambda value: value[:40])
@@ -82,6 +88,18 @@ def test_the_answers_that_fool_the_judge_earn_what_the_page_says(page: str) -> N
         rows.append((rollout.output.metadata["final_answer"], f"{judged.reward:.2f}", str(judged.is_success)))
     shown = re.findall(r"^\| (.*) \| (\d\.\d\d) \| (True|False) \|$", text_of(page), re.MULTILINE)
     assert [("" if "not_empty" in answer else answer, *rest) for answer, *rest in shown] == rows
+
+
+@NEEDS_JAIL
+@pytest.mark.parametrize("page", PAGES[4:])
+def test_the_programs_that_cheat_earn_what_the_page_says(page: str) -> None:
+    judge = load_judge(ROOT / CODE / "code.yaml")
+    rows = []
+    for rollout in map(Rollout.model_validate_json, text_of(f"{CODE}/cheats.jsonl").splitlines()):
+        judged = judge.judge(WorkflowTask(task=rollout.task), rollout.output)
+        assert rollout.label == {"is_success": judged.is_success}
+        rows.append((rollout.id, str(judged.reward), judged.reason))
+    assert re.findall(r"^\| ([a-z ]+) \| (\d\.\d) \| `(.*)` \|$", text_of(page), re.MULTILINE) == rows
 
 
 @pytest.mark.parametrize("page", PAGES[:2])

@@ -151,14 +151,6 @@ def _float(value: float, _: _Pack) -> object:
     return value if math.isfinite(value) else {"f": repr(value)}
 
 
-def _dict(value: dict[Any, Any], inner: _Pack) -> object:
-    return {"d": _pairs(value, inner)}
-
-
-def _kept(kind: str) -> Callable[[Any, _Pack], object]:
-    return lambda value, inner: {"k": [kind, *_pairs(value, inner)]}
-
-
 def _pairs(value: dict[Any, Any], inner: _Pack) -> list[object]:
     return [[inner(key), inner(part)] for key, part in dict.items(value)]
 
@@ -166,10 +158,6 @@ def _pairs(value: dict[Any, Any], inner: _Pack) -> list[object]:
 def _default(value: defaultdict[Any, Any], inner: _Pack) -> object:
     factory = getattr(value.default_factory, "__name__", "")
     return {"k": [factory if factory in _FACTORIES else "", *_pairs(value, inner)]}
-
-
-def _delta(value: datetime.timedelta, _: _Pack) -> object:
-    return {"dl": [value.days, value.seconds, value.microseconds]}
 
 
 def _sequence(tag: str) -> Callable[[Any, _Pack], object]:
@@ -183,11 +171,11 @@ _PACKERS: list[tuple[type, Callable[[Any, _Pack], object]]] = [
     (str, lambda value, _: str.__str__(value)),
     (list, lambda value, inner: [inner(part) for part in list.__iter__(value)]),
     (tuple, lambda value, inner: {"t": [inner(part) for part in tuple.__iter__(value)]}),
-    (Counter, _kept("Counter")),
+    (Counter, lambda value, inner: {"k": ["Counter", *_pairs(value, inner)]}),
     # it keeps an order of its own
     (OrderedDict, lambda value, inner: {"k": ["OrderedDict", *_pairs(dict(OrderedDict.items(value)), inner)]}),
     (defaultdict, _default),
-    (dict, _dict),
+    (dict, lambda value, inner: {"d": _pairs(value, inner)}),
     (set, _sequence("s")),
     (frozenset, _sequence("z")),
     (deque, _sequence("q")),
@@ -201,7 +189,7 @@ _PACKERS: list[tuple[type, Callable[[Any, _Pack], object]]] = [
     (datetime.datetime, lambda value, _: {"dt": ["datetime", value.isoformat()]}),
     (datetime.date, lambda value, _: {"dt": ["date", value.isoformat()]}),
     (datetime.time, lambda value, _: {"dt": ["time", value.isoformat()]}),
-    (datetime.timedelta, _delta),
+    (datetime.timedelta, lambda value, _: {"dl": [value.days, value.seconds, value.microseconds]}),
 ]
 
 
@@ -223,12 +211,8 @@ def unpack(value: Any, handle: Callable[[object], object] | None = None, depth: 
     raise NotPlainError(f"no such tag: {tag!r:.40}")
 
 
-def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON")
-
-
 # made once: each message would make a new one
-_READER = json.JSONDecoder(parse_constant=_refuse_constant)
+_READER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def _text(value: object) -> str:

@@ -17,7 +17,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from agentscope_tuner._jail.inside import MODULES, begin, leave
+from agentscope_tuner._jail.inside import MODULES, begin, leave, write
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, dump, unpack
 
 _FILE = "main.py"
@@ -46,6 +46,12 @@ for _name in ("exit", "quit"):
 builtins.help = _sitebuiltins._Helper()
 # Made once: what a program's process reads of a name makes a page of its own of the jail's
 _BUILT_IN = frozenset(dir(builtins))
+_STREAMS = {
+    name: open(number, mode, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115 - of the process
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w")))
+}
+# to end them makes pages of its own, too
+_REPLACED = (sys.__stdin__, sys.__stdout__, sys.__stderr__)
 _GIVEN = {name: source for source, given in _COMMON.items() for name in given}
 
 
@@ -403,21 +409,18 @@ def find(module: types.ModuleType, name: str) -> Any:
 def prepare(source: str, name: str) -> types.ModuleType:
     """The program's module, empty yet, and its file, arguments and streams."""
     module = types.ModuleType(name)
-    module.__dict__.update(__file__=os.path.abspath(_FILE), __builtins__=builtins)
+    home = os.getcwd()
+    module.__dict__.update(__file__=f"{home}/{_FILE}", __builtins__=builtins)
     sys.modules[name] = module
     sys.argv = [_FILE]
-    sys.path = [os.getcwd(), *(entry for entry in sys.path if not entry.startswith(MODULES))]
-    for descriptor, stream, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
-        opened = open(  # noqa: SIM115 - open as long as the process
-            descriptor, mode, encoding="utf-8", errors="surrogateescape", closefd=False
-        )
+    sys.path = [home, *(entry for entry in sys.path if not entry.startswith(MODULES))]
+    for stream, opened in _STREAMS.items():
         setattr(sys, stream, opened)
         setattr(sys, f"__{stream}__", opened)
     if len(source) > _MOST_PREPARED:
         # a program too large for its folder has itself to blame
         begin()
-    with open(_FILE, "w", encoding="utf-8", errors="surrogatepass") as file:
-        file.write(source)
+    write(_FILE, source.encode(errors="surrogatepass"), 0o666)
     linecache.cache[module.__dict__["__file__"]] = (len(source), None, source.splitlines(True), _FILE)
     return module
 

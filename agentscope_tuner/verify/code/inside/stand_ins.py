@@ -894,7 +894,7 @@ def of_data(plain: type, over: set[str], fields: list[str]) -> dict[str, Any]:
             space[name] = getattr(plain, name) if is_operator else vars(plain).get(name, getattr(plain, name))
         elif is_operator and name in own:
             is_reflected = name[2:-2].removeprefix("r").removeprefix("i") in _BINARY
-            asked = own[name] if name in over or not is_reflected else _not_implemented
+            asked = own[name] if name in over or not is_reflected else lambda self, other: NotImplemented
             # a list has no hash, and a class that is built on it may
             is_read = getattr(plain, name, None) is not None and name[2:-2] in _READING
             space[name] = _read(asked, getattr(plain, name)) if is_read else asked
@@ -927,10 +927,6 @@ def _read(asked: Callable[..., Any], plain: Callable[..., Any]) -> Callable[...,
         return plain(self, *given)
 
     return read
-
-
-def _not_implemented(self: object, other: object) -> Any:
-    return NotImplemented
 
 
 def new(kind: type, data: Any) -> Any:
