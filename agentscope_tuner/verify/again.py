@@ -456,25 +456,36 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     news: list[tuple[str, ...]] = []
     for sentence in reversed(re.split(r"(?:[.!]|(?<=\?))\s|[。！\n]|(?<=[？؟])", rest)):
         sentence = _OF_STEP.sub(" ", sentence)
-        is_other = _OF_ANOTHER.search(sentence) is not None
+        is_else = _OF_ANOTHER.search(sentence) is not None
         following = len(sentence)
         for found in reversed(list(_STATED_NUMBER.finditer(sentence))):
             denied = _is_number_denied(sentence, found, following)
             following = found.start()
             if (same_text(found[0]) == said and not denied) or len(news) > _MOST_STATED:
                 return tuple(news)
-            is_part = found[0] in content and _is_part(sentence, found)
-            if not (is_other or found[0] in known or is_part or denied):
+            is_other = is_else or denied or found[0] in known or (found[0] in content and _is_part(sentence, found))
+            if not is_other or (found[0] in content and _calls_alone_right(sentence, found)):
                 news.append(NewNumber(_written(found, 0)))
     return tuple(news)
 
 
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
+# Of several values, one alone: `only 7 is right`
+_ALONE = re.compile(
+    r"\b(?:only|just|nur|bloß|seul\w*|s[oó]l[oa]\w*|soltanto|apenas|somente|только|лишь|tylko|pouze|alleen|bara|endast"
+    r"|doar|yalnızca|sadece|hanya|chỉ)\b|[只仅]|だけ|のみ|만",
+    re.IGNORECASE,
+)
 _POINT = re.compile(r"[(（]\s*[-−]?\d+\s*[,，;]\s*[-−]?\d+\s*[)）]")
 _MARGIN = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\\pm(?![a-z])|±)\s*(\d+(?:\.\d+)?)")
 _OF_DIGITS = re.compile(
     r"\b(?:ends? (?:in|with)|digits?|endet auf|ziffern?|chiffres?|cifras?|cifre|цифр)|尾数|个位|数字", re.IGNORECASE
 )
+
+
+def _calls_alone_right(sentence: str, number: re.Match[str]) -> bool:
+    """Whether a sentence takes one of an answer's values for the whole: `Only 7 is correct`."""
+    return _ALONE.search(sentence, 0, number.start()) is not None and CALLS_RIGHT.search(sentence) is not None
 
 
 def _is_part(sentence: str, number: re.Match[str]) -> bool:
@@ -617,6 +628,7 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
         return True
     if _ATOMS.match(behind, end) is not None and _ATOM.search(sentence) is not None:
         return True
+    # of a number in a formula, what leads to the formula counts
     opened = behind.rfind("$", begins, start)
     led = behind[begins : opened if opened >= 0 and behind.count("$", begins, start) % 2 else start]
     clause = _CLAUSES.split(led)[-1]
@@ -624,32 +636,10 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
         return led_by["noun"] not in asked
     if _LED_AT.search(clause) is not None:
         return _ASKS_POINT.search(asked) is None
-    if begins and clause == led and _ASKS_HOW.search(asked) is None and _is_of_other_noun(clause, asked):
-        return True
     led_by = _LED.search(clause)
     if led_by is None or led_by["noun"].lower()[:_STEM] in asked:
         return False
     return led_by["with"] is not None or _ASKS_HOW.search(asked) is None
-
-
-_COPULA_LAST = re.compile(
-    r"(?:(?<!\w)(?:is|are|ist|beträgt|est|vaut|mesure|es|mide|é|mede|è|misura|рав(?:ен|на|но|ны)|дорівнює|är|er|adalah"
-    r"|jest|wynosi|là|este|είναι|ف?[يت]ساوي|هو|هي)|(?<=[가-힣])[은는])(?:\s[^\W\d_]+){0,2}[\s$\\(]*\Z",
-    re.IGNORECASE,
-)
-_CLAIMS_VALUE = re.compile(
-    r"m(?:ein|ijn|oj|ój|oi|еin)|мо[йяёе]|benim|uns[e]?r|notre|nuestr|noss|nostr|наш|wert|val[oe]|wartoś|значен|değer|giá|nilai"
-    r"|wahr|verdad|v[ée]rit|правд|prawd|ответ|wahl|choi|elec|scelt|выбор|wybór|zweit|second|deux|segund|втор|next|then|실제|사실|결과|.*[답값]"
-)
-
-
-def _is_of_other_noun(clause: str, asked: str) -> bool:
-    """Whether a sentence says of a thing that the question does not name what it is: `Диаметр такого круга равен 6`."""
-    copula = _COPULA_LAST.search(clause)
-    subject = [] if copula is None else re.findall(r"[^\W\d_]+", clause[: copula.start()].lower())
-    head = next((word for word in subject if len(word) > _SHORT or "가" <= word[0] <= "힣"), "")
-    is_told = bool(head) and head[:_STEM] not in asked and not is_neutral(head)
-    return is_told and not any(map(_CLAIMS_VALUE.match, subject)) and not any(map(CALLS_RIGHT.fullmatch, subject))
 
 
 # What is the case at the time that is asked for: `At that time the father will be 48`

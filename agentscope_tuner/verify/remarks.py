@@ -514,7 +514,8 @@ def _own_sentence(behind: str) -> tuple[str, str]:
 _SAYS_YES = re.compile(r"(?<![^\W_])(?:yes|true|ja|oui|sí|sim|да|tak|evet)(?![^\W_])")
 # How a sentence begins that says what is so instead; and one that only may
 _INSTEAD = (
-    r"actually|rather|better|make (?:that|it)|besser|vielmehr|plutôt|mieux|más bien|mejor|piuttosto|скорее"
+    r"on (?:second thoughts?|reflection)|thinking again|(?:or|oder) doch|à la réflexion|pensándolo bien|ripensandoci"
+    r"|pensando bem|если подумать|actually|rather|better|make (?:that|it)|besser|vielmehr|plutôt|mieux|más bien|mejor|piuttosto|скорее"
     r"|eigentlich|in wirklichkeit|en réalité|en realidad|in realtà|na verdade|на самом деле|aslında"
     r"|w rzeczywistości|其实|实际上|事实上|実は|사실은?"
 )
@@ -614,7 +615,9 @@ def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked
         return ""
     # `This is the radius` may say what the answer is
     knows = _is_understood if words and words[0] in _IT else _understands
-    if not _clauses_turn(f",{sentence.lower()}", text, asked, is_cut=False):
+    begun = _IN_FACT.match(sentence)
+    is_instead = begun is not None and begun["instead"] is not None
+    if not is_instead and not _clauses_turn(f",{sentence.lower()}", text, asked, is_cut=False):
         return ""
     for at, word in enumerate(words):
         if word in REASONS and at:
