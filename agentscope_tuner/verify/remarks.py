@@ -31,7 +31,6 @@ from agentscope_tuner.verify.words import (
     LAST_WORDS,
     MOST_WORDS,
     NO_OTHER,
-    OFFERS,
     OPENS,
     OPERATES_SOON,
     QUOTE_ENDS,
@@ -609,9 +608,7 @@ def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked
     """The first word of a later sentence that is not understood, before it gives a reason, where one may turn it."""
     if _excludes_others(sentence) or (_OFFERS_HELP.search(sentence) and not any(map(is_number_word, words))):
         return ""
-    if asked.text and (
-        any(_tells_method(f"{by}{sentence}", asked) for by in ("", "by ")) or _tells_of_else(sentence, words, asked)
-    ):
+    if asked.text and any(_tells_method(f"{by}{sentence}", asked) for by in ("", "by ")):
         return ""
     # `This is the radius` may say what the answer is
     knows = _is_understood if words and words[0] in _IT else _understands
@@ -630,9 +627,6 @@ def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked
     return ""
 
 
-# English words of sentences in the third person; with which of them one may begin, and which say why
-_ENGLISH = word_set("the of is are was were has have from with because since indicates means shows lies implies")
-_BEGINS_TELLING = word_set("the a an since because as in at on for all each every here")
 # What may point back to the answer, to who gives it, to another candidate, or to what is still done to it
 _POINTS_BACK = word_set(
     """it its this that these those i we you my mine our ours me us your he she they his her their him them who whose
@@ -648,27 +642,6 @@ _POINTS_BACK = word_set(
 )
 _IS_TO_BE = re.compile(r"\b(?:to be|(?:have|has) to)\b")
 _FEWEST_TELLING = 4
-_NOTES = re.compile(r"\W*(?:note|recall|observe|notice|remember)(?: also)? that\s", re.IGNORECASE)
-
-
-def _tells_of_else(sentence: str, words: Sequence[str], asked: Asked) -> bool:
-    """Whether an English sentence tells something of a thing that is neither the answer nor a person, and names no
-    number: `HCl is a strong acid.`
-    """
-    if not sentence.isascii() or ":" in sentence or len(words) < _FEWEST_TELLING or _ENGLISH.isdisjoint(words):
-        return False
-    if (noted := _NOTES.match(sentence)) is not None:
-        sentence = sentence[noted.end() :]
-        words = WORDS.findall(sentence.lower())
-    # a reason may speak of the answer, and what follows from it of something else
-    rest = sentence.lower().partition(",")[2]
-    told = WORDS.findall(rest) if words[0] in REASONS and rest else list(words)
-    told = [word for word in told if word not in SO]
-    begins = words[0] in _BEGINS_TELLING or asked.says(words[0])
-    turns = any(is_adverse(word) or _is_said_number(word) for word in words) or any(map(SOUGHT.search, told))
-    if turns or not begins or _IS_TO_BE.search(sentence) is not None:
-        return False
-    return _POINTS_BACK.isdisjoint(told)
 
 
 def _is_said_number(word: str) -> bool:
@@ -677,45 +650,12 @@ def _is_said_number(word: str) -> bool:
 
 _IT = word_set("this that it these which they das dies es ce cela c'est esto es isto questo это đây")
 
-# Where an aside begins, what it has in English, and what bounds or shifts the value there, beside what points back
-_ASIDE = re.compile(r"[,;]\s|\s\(|\s[–—]\s")
-_BESIDE_METHOD = re.compile(r"[,;]\s|\s?[(（]|[，；]|\s[–—]\s")
-_OF_ASIDES = _ENGLISH | word_set("which an by as to for at on so indicating meaning showing along")
+# What bounds or shifts a value in a clause, beside what points back
 _SHIFTS_ASIDE = word_set(
     """respectively times give take before after per excluding including omitting minus plus over under rounded rule
     best worst typo overestimate underestimate decoy herring placeholder cube if when unless until bluff dozen dozens
     some about around maybe least most nearest reverse corrected theory solver"""
 )
-
-
-def _without_aside(sentence: str, asked: Asked) -> str:
-    """A sentence without an English aside about something else: `a standard result of analysis`, `so it is singular`.
-
-    It has no formula and no number, and begins behind a comma or in brackets.
-    """
-    if asked.text and _tells_method(sentence, asked):
-        return ""
-    begun = _BESIDE_METHOD.search(sentence) if asked.text else None
-    if begun is not None and _tells_method(sentence[begun.end() :], asked):
-        return sentence[: begun.start()]
-    begun = _ASIDE.search(sentence) if asked.text else None
-    if begun is None:
-        return sentence
-    aside = _NUMBER_ASIDE.sub(" ", sentence[begun.end() :])
-    words = [word for word in WORDS.findall(aside.lower()) if word not in SO]
-    is_english = not _OF_ASIDES.isdisjoint(words) or (words[:1] == ["a"] and len(words) == 2)
-    if not (is_english and aside.isascii()) or _MARKS_VALUE.search(aside) is not None:
-        return sentence
-    turns = any(is_adverse(word) or is_number_word(word) or SOUGHT.search(word) for word in words)
-    is_free = _POINTS_BACK.isdisjoint(words) and _SHIFTS_ASIDE.isdisjoint(words) and _IS_TO_BE.search(aside) is None
-    return sentence[: begun.start()] if is_free and not turns else sentence
-
-
-# A number in an aside, which is compared where it may be another value
-_NUMBER_ASIDE = re.compile(r"\\?\$?\d[\d.,]*(?:\\?%)?")
-
-
-_MARKS_VALUE = re.compile(r"[$\\=:\d]")
 
 
 # By what an answer was found: a verb or a preposition, and a rule
@@ -894,7 +834,7 @@ def _strange(sentence: str, text: str, asked: Asked) -> str:
     another = _DENIES_ANOTHER.match(sentence)
     if another is not None and (another["word"] is None or another["word"] in DENIES):
         return ""
-    whole = _SUFFIX.sub("", _without_aside(sentence, asked))
+    whole = _SUFFIX.sub("", sentence)
     sentence = FORMULA.sub(" ", whole)
     words = [word.lower() for word in WORDS.findall(sentence)]
     if len(words) == 1 and denies(words[0]):
@@ -1009,10 +949,6 @@ def _turns_alone(word: str) -> bool:
     )
 
 
-def _offers(words: Sequence[str], asked: Asked) -> bool:
-    return any(word in OFFERS and not asked.means_else(word) for word in words)
-
-
 def _clauses_turn(said: str, text: str, asked: Asked, *, is_cut: bool) -> bool:
     """Whether a clause of its own behind an answer may turn it, so that each word is to be understood.
 
@@ -1020,9 +956,8 @@ def _clauses_turn(said: str, text: str, asked: Asked, *, is_cut: bool) -> bool:
         is_cut: whether a value stands behind what is said.
     """
     clauses = _CLAUSE_BEGINS.split(said)[1:]
-    if _offers(WORDS.findall(said), asked) or (is_cut and clauses and _gives_value(WORDS.findall(clauses[-1]), asked)):
-        return True
-    return any(_turns_answer(one, text, asked) for one in clauses)
+    gives = is_cut and clauses and _gives_value(WORDS.findall(clauses[-1]), asked)
+    return bool(gives) or any(_turns_answer(one, text, asked) for one in clauses)
 
 
 def _gives_value(words: Sequence[str], asked: Asked) -> bool:

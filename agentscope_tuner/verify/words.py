@@ -317,7 +317,7 @@ def _tongue(text: str) -> str:
 
 
 # Words that offer another value
-OFFERS = word_set("or oder ou o или veya hoặc atau lub eller ή should 或 或者 または 또는")
+_OFFERS = word_set("or oder ou o или veya hoặc atau lub eller ή should 或 或者 または 또는")
 
 
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
@@ -328,7 +328,7 @@ def repeats_given(said: str, given: str) -> bool:
     numbers = set(_NUMBERS.findall(said))
     if len(numbers) < 2 or not numbers.issubset(_NUMBERS.findall(given)):
         return False
-    return OFFERS.isdisjoint(WORDS.findall(said.lower()))
+    return _OFFERS.isdisjoint(WORDS.findall(said.lower()))
 
 
 def asks_difference(word: str, question: str) -> bool:
