@@ -513,8 +513,9 @@ def _own_sentence(behind: str) -> tuple[str, str]:
 _SAYS_YES = re.compile(r"(?<![^\W_])(?:yes|true|ja|oui|sí|sim|да|tak|evet)(?![^\W_])")
 # How a sentence begins that says what is so instead; and one that only may
 _INSTEAD = (
-    r"on (?:second thoughts?|reflection)|thinking again|(?:or|oder) doch|à la réflexion|pensándolo bien|ripensandoci"
-    r"|pensando bem|если подумать|actually|rather|better|make (?:that|it)|besser|vielmehr|plutôt|mieux|más bien|mejor|piuttosto|скорее"
+    r"on (?:second thoughts?|reflection)|thinking again|oder doch|à la réflexion|pensándolo bien|ripensandoci"
+    r"|pensando bem|если подумать|actually|rather|better|make (?:that|it)|besser|vielmehr|plutôt|mieux|más bien|mejor"
+    r"|piuttosto|скорее"
     r"|eigentlich|in wirklichkeit|en réalité|en realidad|in realtà|na verdade|на самом деле|aslında"
     r"|w rzeczywistości|其实|实际上|事实上|実は|사실은?"
 )
@@ -608,8 +609,6 @@ def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked
     """The first word of a later sentence that is not understood, before it gives a reason, where one may turn it."""
     if _excludes_others(sentence) or (_OFFERS_HELP.search(sentence) and not any(map(is_number_word, words))):
         return ""
-    if asked.text and any(_tells_method(f"{by}{sentence}", asked) for by in ("", "by ")):
-        return ""
     # `This is the radius` may say what the answer is
     knows = _is_understood if words and words[0] in _IT else _understands
     begun = _IN_FACT.match(sentence)
@@ -644,107 +643,13 @@ _IS_TO_BE = re.compile(r"\b(?:to be|(?:have|has) to)\b")
 _FEWEST_TELLING = 4
 
 
-def _is_said_number(word: str) -> bool:
-    return is_number_word(word) and word != "one"
-
-
 _IT = word_set("this that it these which they das dies es ce cela c'est esto es isto questo это đây")
 
 # What bounds or shifts a value in a clause, beside what points back
 _SHIFTS_ASIDE = word_set(
-    """respectively times give take before after per excluding including omitting minus plus over under rounded rule
+    """respectively times give take before after per excluding including omitting minus plus over under rounded
     best worst typo overestimate underestimate decoy herring placeholder cube if when unless until bluff dozen dozens
     some about around maybe least most nearest reverse corrected theory solver"""
-)
-
-
-# By what an answer was found: a verb or a preposition, and a rule
-_USES = re.compile(
-    r"(?<![^\W_])(?:by|via|from|with|through|used|uses|using|follows|following|applied|applying|thanks"
-    r"|nach|mit|durch|aus|laut|gemäß|mithilfe|mittels|folgt|(?:ver|an)gew[ea]nd(?:e?t|en)?|verwendet|benutzt"
-    r"|d['’]après|par|selon|grâce|avec|utilis(?:é|ant|ons)|appliqu(?:é|ant|ons)|suit|découle"
-    r"|por|según|mediante|us(?:ando|amos|ato|ado|ada|ó)|aplic(?:ando|ó|ado|ada)|applic(?:ando|ato|ata)|con|sigue"
-    r"|per|secondo|tramite|segue|utiliz(?:ando|ó|ado|ada|zando|zato)|pel[oa]|segundo"
-    r"|по|с помощью|из|согласно|использ(?:уя|ован\w*)|применя?(?:я|ен\w*)|следует|z|ze|zgodnie|na podstawie|korzystając"
-    r"|zastosowa(?:no|wszy)|użyto|wynika|theo|dùng|áp dụng|sử dụng|göre|kullan(?:arak|ıldı)|uygula(?:yarak|nırsa)"
-    r"|volgens|met|via|door|gebruikt|toegepast|volgt|enligt|med|använ(?:t|de))(?![^\W_])"
-    # what is done, not what the reader is to do
-    r"|(?<=\w )(?:use|apply)(?![^\W_])|[由据用]|根据|利用|运用|应用|使用|による|により|より|によって|用い|에 의해"
-    "|에 따라|사용|이용|적용",
-    re.IGNORECASE,
-)
-_METHOD = re.compile(
-    r"(?<![^\W_])(?:rules?|formulae?s?|theorems?|lemma|laws?|identit(?:y|ies)|definitions?|methods?|principle|criterion"
-    r"|inequality|linearity|algorithm|substitution|induction|symmetry|vieta|euclid|euler|gauss|heron|newton|leibniz|lagrange|bayes"
-    r"|fermat|pythagoras|(?:potenz|ketten|produkt|quotienten|summen|faktor|pq-|abc-|mitternachts|lösungs|machts?|ketting)?"
-    r"(?:regel|formel)|satz|gesetz\w*|verfahren|methode|ungleichung"
-    r"|règles?|formules?|théorème|loi|identité|définition|méthode|reglas?|fórmulas?|teoremas?|ley|identidad|definición"
-    r"|método|regola|formula|legge|definizione|metodo|regra|lei|definição|правил\w*|формул\w*|теорем\w*|закон\w*"
-    r"|тождеств\w*|определени\w*|метод\w*|reguł\w*|wz[oó]r\w*|twierdzeni\w*|metod\w*|công thức|định lý|quy tắc"
-    r"|phương pháp|kural\w*|formül\w*|teorem\w*|yöntem\w*)(?:['’]s)?(?![^\W_])"
-    "|公式|定理|法则|法則|定义|定義|性质|方法|原理|규칙|공식|정리|법칙|정의|방법",
-    re.IGNORECASE,
-)
-# What else stands beside a rule: which one it is, and words that only join
-_OF_RULES = word_set(
-    """double-angle half-angle power chain product quotient sum shoelace squeeze cosine cosines sine sines distance
-    midpoint rational little expectation
-    directly immediately easily simply just here now we one can also be the well-known das dabei hierbei wurde wird
-    werden man hier so der die des dem den einer eine ein on a nous avons la le les l' du se abbiamo ha si il lo gli
-    i del della dei el los las es os a o da do das dos foi fue здесь тут было была был эта это это то мы ми się tu
-    jest de het een is werd wordt hier bu ile olan use apply dérivation dérivée степени степень potęgi na hierbij
-    daarbij potencia potência potenza puissance công thức lũy thừa áp dụng ta có"""
-)
-_RULE_UNSPACED = (
-    "(?:求导|微分|積分|积分|导数|幂函数|幂的|べき乗|余弦|正弦|勾股|二次|平方差|完全平方|基本|不等式|等差|等比|数列|通项|求和|[的の])*"
-    "(?:公式|定理|法[则則]|定[义義]|性质|方法)"
-)
-_METHOD_UNSPACED = re.compile(
-    rf"\W*(?:(?:这里|此处)?(?:[由据用]|根据|利用|运用|应用|使用|用到了|运用了)(?:了)?{_RULE_UNSPACED}(?:可?得到?|可知|求得|即得)?"
-    rf"|(?:これは|ここで)?{_RULE_UNSPACED}(?:による|により|より|によって|を用いた|を使った)(?:得る|求めた)?)\W*"
-)
-_METHOD_KOREAN = re.compile(
-    r"\W*(?:거듭제곱|미분|적분|코사인|사인|피타고라스|의|\s)*(?:공식|정리|법칙|규칙|정의|방법)(?:을|를|에)?\s?(?:사용|이용|적용|의해|따라)"
-    r"(?:하였다|했다|하여|하면|구했다)?\W*"
-)
-
-
-def _tells_method(said: str, asked: Asked) -> bool:
-    """Whether a clause behind an answer only says by what rule it was found: `by Heron's formula`, `由求导公式可得`.
-
-    It has no number, and each of its words is understood.
-    """
-    plain = FORMULA.sub(" 1 ", said).lower()
-    words = WORDS.findall(plain)
-    if any(map(str.isdigit, plain)) or not 0 < len(words) <= _MOST_REMARKED or _BUT_UNSPACED.match(said) is not None:
-        return False
-    if not plain.isascii() and (IS_UNSPACED.search(plain) is not None or IS_HANGUL.search(plain) is not None):
-        return _METHOD_UNSPACED.fullmatch(said) is not None or _METHOD_KOREAN.fullmatch(said) is not None
-    places = [at for at, word in enumerate(words) if _METHOD.fullmatch(word) is not None]
-    if _USES.search(plain) is None or not places or len(words) - places[-1] > _BEHIND_RULE:
-        return False
-    bids = any(word in ("use", "apply") and words[max(at - 1, 0)] not in _DOES for at, word in enumerate(words))
-    # `This follows from …`
-    rest = words[words[0] in ("this", "that", "it") and words[1:2] == ["follows"] :]
-    return not bids and all(_tells_rule(word, asked) for word in rest)
-
-
-# Words that a rule's name may have behind it: `la regla de la potencia`
-_BEHIND_RULE = 4
-_DOES = ("we", "one", "can", "also")
-
-
-def _tells_rule(word: str, asked: Asked) -> bool:
-    if is_adverse(word) or _is_said_number(word) or word in _SHIFTS_RULE:
-        return False
-    is_rule = word in _OF_RULES or _USES.fullmatch(word) is not None or _METHOD.fullmatch(word) is not None
-    return is_rule or _understands(word, asked)
-
-
-# What is understood elsewhere, and may speak of another value beside a rule
-_SHIFTS_RULE = word_set(
-    """negative positive other others another both more remaining total answer result value solution please let try you
-    should must is are was were be it that this ist war est sont es son é è jest было была был это"""
 )
 
 
@@ -922,11 +827,20 @@ def _unknown(words: Sequence[str], said: str, asked: Asked, text: str = "") -> s
 _CLAUSE_BEGINS = re.compile(r"[,;:،؛、，；：(（—–](?=\D)")
 # What begins a word that calls a check failed, or the answer to be worked on or crossed out
 _UNDONE = re.compile(
-    r"extran|spurious|violat|contra[dr]|widerspr|absurd|échou|fall[ao]\Z|étrang|посторон|obc[yeia]+\Z|barré|riscad|зач[её]рк|tachad|чистов"
-    r"|(?:durch)?gestrichen|remain|rest\Z|ajout|añad|sumar|restar|aggiung|adicion|hinzu|прибав|добав|вычест|умнож"
-    r"|müss|muss\Z|sollt|devr|deb(?:e|ería)\Z|dovr|должн|powin|vertausch|échang|intercambi|перепут|zamien|scambi"
-    r"|fehl|verfehl|manqu|falta|manca|недоста|contred|estim|resolver\Z|halv|respect|rispett|может\Z|może\Z|maybe|kanske|misschien|možná|belki|mungkin|talán|près\Z|dizain|docena|dutzend|плюс|десятк|trust|retir|salvo\Z|sauf\Z|tranne\Z|außer\Z|кроме\Z|без\Z|ohne\Z|sans\Z"
-    r"|senza\Z|según\Z|selon\Z|secondo\Z|segundo\Z|depending|abhäng|zależ|зависим|správn|riktig|juist|helyes|different|ander[aes]|unknown|tied\Z|top\Z|along\Z|richtig|corr[eé]ct|corrett|giust|верн|правильн|prawidł|doğru"
+    # a check that fails, and what is crossed out
+    r"extran|spurious|violat|contr[ae]d|contrar|widerspr|absurd|échou|fall[ao]\Z|étrang|посторон|obc[yeia]+\Z|barré|riscad"
+    r"|зач[её]рк|tachad|(?:durch)?gestrichen"
+    # what is left to do
+    r"|remain|rest\Z|resolver\Z|encore\Z|todavía\Z|ainda\Z|ancora\Z|jeszcze\Z|ещ[её]\Z|ajout|añad|sumar|restar|aggiung|adicion"
+    r"|halv|hinzu|прибав|добав|вычест|умнож|müss|muss\Z|sollt|devr|deb(?:e|ería)\Z|dovr|должн|powin|vertausch|échang"
+    r"|intercambi|перепут|zamien|scambi|fehl|verfehl|manqu|falta|manca|недоста"
+    # what bounds it, or only may be
+    r"|unknown|respect|rispett|может\Z|może\Z|maybe|kanske|misschien|možná|belki|mungkin|talán|along\Z|salvo\Z|sauf\Z"
+    r"|près\Z|dizain|docena|dutzend|плюс|десятк|top\Z|tranne\Z|außer\Z|кроме\Z|без\Z|ohne\Z|sans\Z|senza\Z"
+    r"|según\Z|selon\Z|secondo\Z|segundo\Z|estim|depending|abhäng"
+    r"|zależ|зависим"
+    # what would be right
+    r"|different|ander[aes]|richtig|corr[eé]ct|corrett|giust|верн|правильн|prawidł|doğru|správn|riktig|juist|helyes"
 )
 _TURNS_RUN = re.compile(
     "[应反重望实乘加减除再还還两二三四五六七八九十百千双]|答案|正[确解]|其[他它]|更正|矛盾|増根|增根|失败|他の|다른|정답"
