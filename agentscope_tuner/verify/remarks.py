@@ -336,10 +336,8 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     if another is not None and another["word"] in DENIES and text in re.split("[,;]", first[1:])[0]:
         # `— neither 22 nor 23`
         return first.strip()[:LAST_WORDS]
-    if text in first:
-        # said again, it is confirmed, if nothing is made of it
-        first = _unsaid(first, text)
-    # a sentence that says it again confirms it, too
+    # said again, it is confirmed, if nothing is made of it; by a sentence that says it again, too
+    first = _unsaid(first, text) if text in first else first
     sentences = _SENTENCES.findall(rest)
     confirms = [at for at, one in enumerate(sentences) if text in one and (_STATES.search(one) or _restates(one, text))]
     rest = "".join(sentences[confirms[-1] + 1 if confirms else 0 :])
@@ -357,7 +355,7 @@ def _denied_again(sentences: Sequence[str], text: str) -> str:
     for said in sentences:
         unsaid, front = _unsaid(said, text), said.partition(text)[0].lower()
         if unsaid != said and not any(map(str.isdigit, unsaid)) and any(map(denies, WORDS.findall(front))):
-            return next(filter(denies, WORDS.findall(front)))
+            return str(next(filter(denies, WORDS.findall(front))))
     return ""
 
 
