@@ -624,19 +624,6 @@ def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked
     return ""
 
 
-# What may point back to the answer, to who gives it, to another candidate, or to what is still done to it
-_POINTS_BACK = word_set(
-    """it its this that these those i we you my mine our ours me us your he she they his her their him them who whose
-    answer value number numeral digit digits count total sum amount figure box frame quantity term expression formula
-    other others another else both either neither each versions instead rather opposite contrary reverse original
-    actual real true truth right correct first second last next previous former latter example sample exercise format
-    draft estimate guess bound bounds attempt approach reading candidate grader teacher student friend rival user
-    reader author model half double twice triple third quarter inverse reciprocal complement negation square squared
-    root power exponent multiple factor base unit units percent percentage decimal place places still yet
-    now then remains remaining so too off up down short away missing extra again left meant intended joke trick test
-    trap ordering tally must should shall need needs more less sign signs error errors typo
-    swapped interchanged reversed transposed flipped permuted typos slip slips blunder flaw flaws above"""
-)
 _IS_TO_BE = re.compile(r"\b(?:to be|(?:have|has) to)\b")
 _FEWEST_TELLING = 4
 
@@ -969,11 +956,15 @@ def _names_number(words: Sequence[str], at: int, text: str, asked: Asked) -> boo
 
 _STATES_LAST = VERBS | {"هو", "هي"}
 _DEFINES = word_set("where donde où onde dove wobei где gdzie waar kde")
-_TURNING_BACK = _POINTS_BACK - word_set(
-    """it its this that these those we you our us your he she they his her their him them who whose numeral digit
-    digits count total sum amount figure quantity expression formula first second last square squared root power
-    exponent factor base unit units percent decimal place places so up sign signs more left right bound bounds
-    reader approach calculation computation each"""
+# What may point back to the answer, to another candidate, or to what is still done to it
+_TURNING_BACK = word_set(
+    """i my mine ours me answer value number box frame term other others another else both either neither versions
+    instead rather opposite contrary reverse original actual real true truth correct next previous former latter
+    example sample exercise format draft estimate guess attempt reading candidate grader teacher student friend
+    rival user author model half double twice triple third quarter inverse reciprocal complement negation multiple
+    percentage still yet now then remains remaining too off down short away missing extra again meant intended
+    joke trick test trap ordering tally must should shall need needs less error errors typo swapped interchanged
+    reversed transposed flipped permuted typos slip slips blunder flaw flaws above"""
 )
 _OF = word_set("di del della dei degli delle dello nella nello do dos das des du")
 _NAMING = word_set("as of als como comme come jako как von de di do da del du der des")
