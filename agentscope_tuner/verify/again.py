@@ -15,6 +15,7 @@ from functools import lru_cache, partial
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.labels import ANSWER, is_denied, is_prose, same_text, statement_at
 from agentscope_tuner.verify.remarks import is_adverse, is_neutral, opens_formula, plain_end
+from agentscope_tuner.verify.words import OPENS
 
 # `the answer` in the languages of the models' solutions: behind a box it announces another answer
 _ANSWER_WORDS = (
@@ -45,7 +46,8 @@ _EQUATION = re.compile(
 _EXPLAINS = re.compile(
     r"\b(?:am|are|be) \$?\d[\d.]*\s?\\?%\$? (?:confident|certain|sure)\b"
     r"|[(（][^()（）\n]{1,120}[)）]|(?:\bi\.e\.|\b(?:since|because|namely|nämlich|weil|denn|porque|parce que|car"
-    r"|puisque|perché|поскольку|потому что)\b)(?:[^.!?。\n]|!(?=[$=)\\]))*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*"
+    r"|puisque|perché|поскольку|потому что|так как|оскільки|ponieważ|gdyż|protože|omdat|eftersom|mert|deoarece|çünkü"
+    r"|karena|क्योंकि|কারণ|زیرا|لأن)\b|,\s(?:da|bo|want|pois|como|pues)\b)(?:[^.!?。\n]|!(?=[$=)\\]))*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*|[^。、\n]{1,40}(?:なので|であるから)"
     rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+",
     re.IGNORECASE,
 )
@@ -185,7 +187,8 @@ def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
 
 # What is said of another quantity: `the other root is 3`, `(b) 7`
 _OF_ANOTHER = re.compile(
-    r"\b(?:the|die|der|das|la|le|el|il|o|a) (?:other|andere|otr[ao]|autre|altr[ao]|outr[ao])\b|l['’]autre\b"
+    r"\b(?:the|die|der|das|la|le|el|il|o|a) (?:other(?! (?:candidate|answer|value|option|choice|possib|result))"
+    r"|andere|otr[ao]|autre|altr[ao]|outr[ao])\b|l['’]autre\b"
     r"|\bдруг\w+|另一|他の|다른|\bpart \(?(?:[b-h]\)?)? ?[:：]|\A\W*\([b-h]\)",
     re.IGNORECASE,
 )
@@ -201,7 +204,9 @@ _READ_BEHIND = 2_000
 IS_SAID = re.compile(
     r"(?<![^\W_])(?:is|are|was|be|equals|ist|sind|beträgt|est|vaut|es|son|é|são|è|равно|равен|равна)"
     r"(?:\s(?:actually|really|indeed|then|thus|therefore|now|instead|simply|just|eigentlich|tatsächlich|en fait"
-    r"|en realidad|na verdade|in realtà|на самом деле))?\s*\Z|(?:[是为為はが]|应为|應為|实际上是)\s*\Z",
+    r"|en realidad|na verdade|in realtà|на самом деле))?\s*\Z"
+    r"|(?:powinno być|должно быть|має бути|debería ser|deveria ser|devrait être|dovrebbe essere|seharusnya"
+    r"|phải là)\s*\Z|(?:[是为為はが]|应为|應為|实际上是)\s*\Z",
     re.IGNORECASE,
 )
 _LAST_SIDE = re.compile(rf"(?:=|\\\\equiv)\s*({_NUMBER})\s*(?:\$|\\[)\]])?\Z")
@@ -292,7 +297,8 @@ def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[
 _FORMULA = re.compile(r"\$\$?([^$]{1,200}?)\$|\\\((.{1,200}?)\\\)|\\\[(.{1,200}?)\\\]", re.DOTALL)
 # What turns to a formula by itself: `On second thought $\\frac15$`, `Or perhaps`, `In truth,`
 _TURNS_TO = (
-    r"\A\W*(?:P\.?S\.?\W+)?(?:or|oder|ou|или|on second thoughts?|on reflection|in truth|in fact"
+    r"\A\W*(?:P\.?S\.?\W+)?(?:or|oder|ou|или|no|nein|non|não|нет|ні|nej|nee|nie|ne|hayır|không|bukan"
+    r"|on second thoughts?|on reflection|in truth|in fact"
     r"|correctly \w+|i meant?|rather|wait|en \w+ant bien)\b[\s,:]*"
     r"(?:perhaps|maybe|rather|possibly|was it|is it|it (?:is|was|reads))?[\s,:]*\Z"
 )
@@ -331,6 +337,9 @@ def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
             continue
         clause = _CONCLUDES.split(_SENTENCE_MARK.split(rest[: formula.start()])[-1])[-1]
         named = clause.rstrip(" *$\n")
+        if is_related and _ENDS.match(rest, formula.end()) is not None and _turns_to_relation(clause):
+            found.append(NewFormula(said, ""))
+            continue
         is_led = _LEADS.search(clause) is not None or (named[-1:] in ":：" and (not letters or _labels(clause)))
         if is_led and not is_denied(clause) and _OF_ANOTHER.search(clause) is None:
             # what turns to it names no thing
@@ -338,6 +347,16 @@ def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
             of = named[:-1] if not letters and named[-1:] in (":", "：") else of
             found.append(NewFormula(said, of.rpartition(":")[2].rpartition("：")[2]))
     return found
+
+
+def _turns_to_relation(clause: str) -> bool:
+    """Whether no more than an apology or a correction stands before `x=5`, that ends its sentence, and no place."""
+    words = re.findall(r"[^\W\d_]+", clause.lower())
+    # `of toch`: or yet
+    return 0 < len(words) <= _MOST_TURNING and OPENS.isdisjoint(words[words[0] == "of" :])
+
+
+_MOST_TURNING = 2
 
 
 class NewFormula(tuple[str, ...]):
@@ -393,7 +412,9 @@ def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
     return tuple(spellings)
 
 
-_UNIT_BEHIND = re.compile(r"\s?\$?\s?(?:\\text\s*\{\s*)?([a-zA-Zµ°]{1,14}(?:/[a-zA-Z]{1,3})?(?:\^?[23²³])?)(?![\w])")
+_UNIT_BEHIND = re.compile(
+    r"\s?\$?\s?(?:\\text\s*\{\s*)?((?:[^\W\d_]|[\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd°]){1,14}(?:/[a-zA-Z]{1,3})?(?:\^?[23²³])?)(?![\w])"
+)
 _ROUGHLY_NEAR = 20
 _IN_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+")
 
@@ -417,6 +438,9 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
         partial(_unless_it_concludes, content),
         _OWN_FORMULA.sub(" ", rest) if opens_formula(before) else rest,
     )
+    if "," not in content:
+        # beside a number, a point is none
+        rest = _POINT.sub(" ", rest)
     rest = _EXPLAINS.sub(_unless_it_states, rest)
     rest = _LIST.sub(partial(_unless_counted, content.strip()), rest)
     if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
@@ -432,23 +456,36 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     news: list[tuple[str, ...]] = []
     for sentence in reversed(re.split(r"(?:[.!]|(?<=\?))\s|[。！\n]|(?<=[？؟])", rest)):
         sentence = _OF_STEP.sub(" ", sentence)
-        is_other = _OF_ANOTHER.search(sentence) is not None
+        is_else = _OF_ANOTHER.search(sentence) is not None
         following = len(sentence)
         for found in reversed(list(_STATED_NUMBER.finditer(sentence))):
             denied = _is_number_denied(sentence, found, following)
             following = found.start()
             if (same_text(found[0]) == said and not denied) or len(news) > _MOST_STATED:
                 return tuple(news)
-            is_part = found[0] in content and _is_part(sentence, found)
-            if not (is_other or found[0] in known or is_part or denied):
+            is_other = is_else or denied or found[0] in known or (found[0] in content and _is_part(sentence, found))
+            if not is_other or (found[0] in content and _calls_alone_right(sentence, found)):
                 news.append(NewNumber(_written(found, 0)))
     return tuple(news)
 
 
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
+# Of several values, one alone: `only 7 is right`
+_ALONE = re.compile(
+    r"\b(?:only|just|nur|bloß|seul\w*|s[oó]l[oa]\w*|soltanto|apenas|somente|только|лишь|tylko|pouze|alleen|bara|endast"
+    r"|doar|yalnızca|sadece|hanya|chỉ)\b|[只仅]|だけ|のみ|만",
+    re.IGNORECASE,
+)
+_POINT = re.compile(r"[(（]\s*[-−]?\d+\s*[,，;]\s*[-−]?\d+\s*[)）]")
+_MARGIN = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\\pm(?![a-z])|±)\s*(\d+(?:\.\d+)?)")
 _OF_DIGITS = re.compile(
     r"\b(?:ends? (?:in|with)|digits?|endet auf|ziffern?|chiffres?|cifras?|cifre|цифр)|尾数|个位|数字", re.IGNORECASE
 )
+
+
+def _calls_alone_right(sentence: str, number: re.Match[str]) -> bool:
+    """Whether a sentence takes one of an answer's values for the whole: `Only 7 is correct`."""
+    return _ALONE.search(sentence, 0, number.start()) is not None and CALLS_RIGHT.search(sentence) is not None
 
 
 def _is_part(sentence: str, number: re.Match[str]) -> bool:
@@ -474,6 +511,9 @@ def _numbers_known(before: str, content: str, rest: str) -> set[str]:
     for one in _PLAIN.findall(content):
         parts = set(one.split("."))
         known |= parts if parts <= said else set()
+    if (margin := _MARGIN.search(content)) is not None:
+        middle, width = Decimal(margin[1]), Decimal(margin[2])
+        known |= {str(middle - width), str(middle + width)}
     return known | plain | {one.partition(".")[2].lstrip("0") for one in plain if one.startswith("0.")}
 
 
@@ -536,7 +576,7 @@ _LED = re.compile(
 _LED_AT = re.compile(r"\b(?:cent(?:er|re)d at|at the (?:vertex|point|cent(?:er|re)))[\s$\\(]*\Z", re.IGNORECASE)
 _ASKS_POINT = re.compile("point|where|coordinat|vertex|cent(?:er|re)")
 _LED_UNSPACED = re.compile(
-    r"(?:其中|此时|并且|[且而，,。;；\s])*(?P<noun>半径|直径|圆心|顶点|焦点|斜率|截距|周长|公差|公比|行列式|秩|迹|标准差|方差"
+    r"(?:其中|此时|并且|[且而，,。;；\s])*(?P<noun>每[\u4e00-\u9fff]{1,5}?均?|半径|直径|圆心|顶点|焦点|斜率|截距|周长|公差|公比|行列式|秩|迹|标准差|方差"
     r"|中位数|离心率|周期|判别式|对称轴)(?:约?[为是]|等于)[\s$\\(]*\Z"
 )
 _ATOMS = re.compile(r"\s*[A-Z][a-z]?(?:[,\s]|\Z)")

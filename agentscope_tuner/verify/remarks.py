@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from agentscope_tuner.verify import re
-from agentscope_tuner.verify.number_words import is_number_word, numbers_said, with_figures
+from agentscope_tuner.verify.number_words import is_number_word, number_in_words, numbers_said, with_figures
 from agentscope_tuner.verify.words import (
     ADVERSE,
     BEHIND_NAME,
@@ -112,7 +112,11 @@ _WITHDRAWS = re.compile(
     re.IGNORECASE,
 )
 _MISTOOK = re.compile(
-    r"\bI (?:was (?:wrong|mistaken)|erred|mis(?:read|took|calculated|counted))\b|\bmy (?:mistake|bad)\b", re.I
+    r"\bI (?:was (?:wrong|mistaken)|erred|mis(?:read|took|calculated|counted))\b|\bmy (?:mistake|bad)\b"
+    r"|\bhabe? mich (?:verrechnet|geirrt|vertan|verzählt)|\bje me suis tromp|\bme (?:equivoqué|he equivocado|enganei)"
+    r"|\bho sbagliato|\bmi sono sbagliat|\benganei-me|\bя ошиб|\bпомили(?:вся|лась)|\bpomylił[ae]m|\bspletla? jsem"
+    r"|\bme vergist|\bräknade fel|\byanıldım|\bhata yaptım|\btôi (?:đã )?nhầm|\bsaya (?:salah|keliru)|算错了|計算ミス",
+    re.I,
 )
 _DENIES_UNSPACED = re.compile("ではない|じゃない|ではありません|不是|并非|不对|不成立|아니다|아닙니다")
 _LONGEST_DENIAL = 10
@@ -193,7 +197,7 @@ _UNDERSTOOD = (
 # infinitive may say that it is still to be done: `queda por resolver`
 _CLOSES = re.compile(
     r"(?!\w*(?:[aei]re?|[аеи]ть|ować)\Z)(?:[ld]['’])?(?:confirm|conferm|bestätig|подтвер|potwierdz|bevestig|bekräft|onayl|verif|vérif|überprüf|provad|comprob|провер"
-    r"|sprawdz|gecontrol|kontroll|demonstr|démontr|dimostr|demostr|bewies|доказ|udowod|bewezen|bevis|zeigt|montr|mostr"
+    r"|sprawdz|probe\Z|gecontrol|kontroll|demonstr|démontr|dimostr|demostr|bewies|доказ|udowod|bewezen|bevis|zeigt|montr|mostr"
     r"|muestr|visas\Z|termin|ach[eè]v|complet|complèt|vollständig|abgeschloss|beendet|заверш|законч|полност|kończ"
     r"|zakończ|afgerond|klaar\Z|färdig|conclu|encerr|finaliz|bit(?:ir|ti)|tamamla|resuel|resolv|résol|résou|risol|gelöst"
     r"|opgelost|реш[её]н|rozwiąza|çözül|esercizi|ejercici|exerc[ií]|aufgabe|opgave|uppgift|zadani|задач|soru\Z|problem"
@@ -247,8 +251,8 @@ _FORESEEN = re.compile(
     r"|oczekiwa|szacun|verwachting|schatting|förvänt|uppskatt|départ|initial|inizial|inicial|anfänglich|начальн)"
 )
 _OTHERS = word_set(
-    """other others else further weitere weiteren andere anderen autre autres d'autres otra otras otro otros más outra
-    outras outro outros mais altra altre altri altro другой других другие başka khác lain innych innej andere"""
+    """other others else further weitere weiteren andere anderen autre autres d'autre d'autres otra otras otro otros más
+    outra outras outro outros mais altra altre altri altro другой других другие başka khác lain innych innej andere"""
 )
 # Clauses behind an answer: `when read upside down`; other openings begin a place or a time, as in `in his wallet`
 _BEGINS_CLAUSE = word_set(
@@ -265,7 +269,7 @@ _KNOWN_UNSPACED = re.compile(
     "|图像|图象|恒等式"
     "|元|米|次|岁|棵|朵|块|间|位|份|杯|瓶|把|家|组合|组|方法|方案|可能|情况|通り|種類|である|であり|でした|です|となります|となる"
     "|になります|になる|なる|だとわかる|とわかる|が答え|答え|求める|値|円|度|点|枚|匹|冊|本|回|歳|倍数|を得る|得る|あります|ある|います"
-    "|いる|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|[对答解之がはをにでとのもつだ]"
+    "|いる|となり|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|[对答解之がはをにでとのもつだ]"
 )
 _KNOWN_KOREAN = re.compile(
     "이것|그것|따라서|그러므로|검산|성립|만족|조건|제곱단위|단위|입니다|이다|이에요|예요|이므로|된다|됩니다|정?답|가지|마리|개|명|권|원|번|점|살|필요|있다|있습니다|있으므로|하다|합니다|모두|풀이|마칩니다|마치겠습니다|끝|도움"
@@ -332,18 +336,27 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     if another is not None and another["word"] in DENIES and text in re.split("[,;]", first[1:])[0]:
         # `— neither 22 nor 23`
         return first.strip()[:LAST_WORDS]
-    if text in first:
-        # said again, it is confirmed, if nothing is made of it
-        first = _unsaid(first, text)
-    # a sentence that says it again confirms it, too
+    # said again, it is confirmed, if nothing is made of it; by a sentence that says it again, too
+    first = _unsaid(first, text) if text in first else first
     sentences = _SENTENCES.findall(rest)
     confirms = [at for at, one in enumerate(sentences) if text in one and (_STATES.search(one) or _restates(one, text))]
     rest = "".join(sentences[confirms[-1] + 1 if confirms else 0 :])
+    if text in rest and (denial := _denied_again(_SENTENCES.findall(rest), text)):
+        return denial
     rest = _unsaid(rest, text) if text in rest else rest
     if is_value:
         denied = _denied_itself(behind, text)
-        return denied or _strange(_unexplained(first, text, asked), asked) or _taken_back_later(rest, asked)
+        return denied or _strange(_unexplained(first, text, asked), text, asked) or _taken_back_later(rest, text, asked)
     return _turned_round(text, first, rest, before, asked)
+
+
+def _denied_again(sentences: Sequence[str], text: str) -> str:
+    """What denies in a sentence that says an answer once more: `Luca non ha 7 mele`."""
+    for said in sentences:
+        unsaid, front = _unsaid(said, text), said.partition(text)[0].lower()
+        if unsaid != said and not any(map(str.isdigit, unsaid)) and any(map(denies, WORDS.findall(front))):
+            return str(next(filter(denies, WORDS.findall(front))))
+    return ""
 
 
 # A question that ends the text and offers another answer: `Or B?`, `Who knows?`
@@ -498,7 +511,9 @@ def _own_sentence(behind: str) -> tuple[str, str]:
 _SAYS_YES = re.compile(r"(?<![^\W_])(?:yes|true|ja|oui|sí|sim|да|tak|evet)(?![^\W_])")
 # How a sentence begins that says what is so instead; and one that only may
 _INSTEAD = (
-    r"actually|rather|better|make (?:that|it)|besser|vielmehr|plutôt|mieux|más bien|mejor|piuttosto|скорее"
+    r"on (?:second thoughts?|reflection)|thinking again|oder doch|à la réflexion|pensándolo bien|ripensandoci"
+    r"|pensando bem|если подумать|actually|rather|better|make (?:that|it)|besser|vielmehr|plutôt|mieux|más bien|mejor"
+    r"|piuttosto|скорее"
     r"|eigentlich|in wirklichkeit|en réalité|en realidad|in realtà|na verdade|на самом деле|aslında"
     r"|w rzeczywistości|其实|实际上|事实上|実は|사실은?"
 )
@@ -553,6 +568,9 @@ def _turned_round(text: str, first: str, rest: str, before: str, asked: Asked) -
             return turn
     first = _REASONED.split(first)[0]
     # whoever denies says `not` of the same
+    aside = _BRACKETED.match(first)
+    if aside is not None and _denies_another_word(WORDS.findall(aside["said"].lower())):
+        first = first[aside.end() :]
     found = CALLS_WRONG.search(first) or (None if itself else _TURNED.search(first))
     return found[0] if found and asked.text and found[0].lower() not in asked.text else ""
 
@@ -560,7 +578,7 @@ def _turned_round(text: str, first: str, rest: str, before: str, asked: Asked) -
 _CHECKS_OUT = re.compile(r"\bchecks? out\b")
 
 
-def _taken_back_later(rest: str, asked: Asked) -> str:
+def _taken_back_later(rest: str, text: str, asked: Asked) -> str:
     """What a later sentence says that takes the answer back."""
     sentences = [one for one in SENTENCE_END.split(rest) if one.strip()]
     if len(sentences) > _MOST_SENTENCES:
@@ -580,21 +598,21 @@ def _taken_back_later(rest: str, asked: Asked) -> str:
             return found
         if found := _called_wrong_beside_number(sentence, asked):
             return found
-        if not any(map(str.isdigit, sentence)) and (found := _unknown_remark(sentence, words, asked)):
+        if not any(map(str.isdigit, sentence)) and (found := _unknown_remark(sentence, words, text, asked)):
             return found
     return ""
 
 
-def _unknown_remark(sentence: str, words: Sequence[str], asked: Asked) -> str:
-    """The first word of a later sentence that is not understood, before it gives a reason."""
+def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked) -> str:
+    """The first word of a later sentence that is not understood, before it gives a reason, where one may turn it."""
     if _excludes_others(sentence) or (_OFFERS_HELP.search(sentence) and not any(map(is_number_word, words))):
-        return ""
-    if asked.text and (
-        any(_tells_method(f"{by}{sentence}", asked) for by in ("", "by ")) or _tells_of_else(sentence, words, asked)
-    ):
         return ""
     # `This is the radius` may say what the answer is
     knows = _is_understood if words and words[0] in _IT else _understands
+    begun = _IN_FACT.match(sentence)
+    is_instead = begun is not None and begun["instead"] is not None
+    if not is_instead and not _clauses_turn(f",{sentence.lower()}", text, asked, is_cut=False):
+        return ""
     for at, word in enumerate(words):
         if word in REASONS and at:
             return ""
@@ -606,181 +624,17 @@ def _unknown_remark(sentence: str, words: Sequence[str], asked: Asked) -> str:
     return ""
 
 
-# English words of sentences in the third person; with which of them one may begin, and which say why
-_ENGLISH = word_set("the of is are was were has have from with because since indicates means shows lies implies")
-_BEGINS_TELLING = word_set("the a an since because as in at on for all each every here")
-# What may point back to the answer, to who gives it, to another candidate, or to what is still done to it
-_POINTS_BACK = word_set(
-    """it its this that these those i we you my mine our ours me us your he she they his her their him them who whose
-    answer value number numeral digit digits count total sum amount figure box frame quantity term expression formula
-    other others another else both either neither each versions instead rather opposite contrary reverse original
-    actual real true truth right correct first second last next previous former latter example sample exercise format
-    draft estimate guess bound bounds attempt approach reading candidate grader teacher student friend rival user
-    reader author model half double twice triple third quarter inverse reciprocal complement negation square squared
-    root power exponent multiple factor base unit units percent percentage decimal place places still yet
-    now then remains remaining so too off up down short away missing extra again left meant intended joke trick test
-    trap ordering tally calculation computation must should shall need needs more less sign signs error errors typo
-    swapped interchanged reversed transposed flipped permuted typos slip slips blunder flaw flaws above"""
-)
 _IS_TO_BE = re.compile(r"\b(?:to be|(?:have|has) to)\b")
 _FEWEST_TELLING = 4
-_NOTES = re.compile(r"\W*(?:note|recall|observe|notice|remember)(?: also)? that\s", re.IGNORECASE)
-
-
-def _tells_of_else(sentence: str, words: Sequence[str], asked: Asked) -> bool:
-    """Whether an English sentence tells something of a thing that is neither the answer nor a person, and names no
-    number: `HCl is a strong acid.`
-    """
-    if not sentence.isascii() or ":" in sentence or len(words) < _FEWEST_TELLING or _ENGLISH.isdisjoint(words):
-        return False
-    if (noted := _NOTES.match(sentence)) is not None:
-        sentence = sentence[noted.end() :]
-        words = WORDS.findall(sentence.lower())
-    # a reason may speak of the answer, and what follows from it of something else
-    rest = sentence.lower().partition(",")[2]
-    told = WORDS.findall(rest) if words[0] in REASONS and rest else list(words)
-    told = [word for word in told if word not in SO]
-    begins = words[0] in _BEGINS_TELLING or asked.says(words[0])
-    turns = any(is_adverse(word) or _is_said_number(word) for word in words) or any(map(SOUGHT.search, told))
-    if turns or not begins or _IS_TO_BE.search(sentence) is not None:
-        return False
-    return _POINTS_BACK.isdisjoint(told)
-
-
-def _is_said_number(word: str) -> bool:
-    return is_number_word(word) and word != "one"
 
 
 _IT = word_set("this that it these which they das dies es ce cela c'est esto es isto questo это đây")
 
-# Where an aside begins, what it has in English, and what bounds or shifts the value there, beside what points back
-_ASIDE = re.compile(r"[,;]\s|\s\(|\s[–—]\s")
-_BESIDE_METHOD = re.compile(r"[,;]\s|\s?[(（]|[，；]|\s[–—]\s")
-_OF_ASIDES = _ENGLISH | word_set("which an by as to for at on so indicating meaning showing along")
+# What bounds or shifts a value in a clause, beside what points back
 _SHIFTS_ASIDE = word_set(
-    """respectively times give take before after per excluding including omitting minus plus over under rounded rule
+    """respectively times give take before after per excluding including omitting minus plus over under rounded
     best worst typo overestimate underestimate decoy herring placeholder cube if when unless until bluff dozen dozens
     some about around maybe least most nearest reverse corrected theory solver"""
-)
-
-
-def _without_aside(sentence: str, asked: Asked) -> str:
-    """A sentence without an English aside about something else: `a standard result of analysis`, `so it is singular`.
-
-    It has no formula and no number, and begins behind a comma or in brackets.
-    """
-    if asked.text and _tells_method(sentence, asked):
-        return ""
-    begun = _BESIDE_METHOD.search(sentence) if asked.text else None
-    if begun is not None and _tells_method(sentence[begun.end() :], asked):
-        return sentence[: begun.start()]
-    begun = _ASIDE.search(sentence) if asked.text else None
-    if begun is None:
-        return sentence
-    aside = _NUMBER_ASIDE.sub(" ", sentence[begun.end() :])
-    words = [word for word in WORDS.findall(aside.lower()) if word not in SO]
-    is_english = not _OF_ASIDES.isdisjoint(words) or (words[:1] == ["a"] and len(words) == 2)
-    if not (is_english and aside.isascii()) or _MARKS_VALUE.search(aside) is not None:
-        return sentence
-    turns = any(is_adverse(word) or is_number_word(word) or SOUGHT.search(word) for word in words)
-    is_free = _POINTS_BACK.isdisjoint(words) and _SHIFTS_ASIDE.isdisjoint(words) and _IS_TO_BE.search(aside) is None
-    return sentence[: begun.start()] if is_free and not turns else sentence
-
-
-# A number in an aside, which is compared where it may be another value
-_NUMBER_ASIDE = re.compile(r"\\?\$?\d[\d.,]*(?:\\?%)?")
-
-
-_MARKS_VALUE = re.compile(r"[$\\=:\d]")
-
-
-# By what an answer was found: a verb or a preposition, and a rule
-_USES = re.compile(
-    r"(?<![^\W_])(?:by|via|from|with|through|used|uses|using|follows|following|applied|applying|thanks"
-    r"|nach|mit|durch|aus|laut|gemäß|mithilfe|mittels|folgt|(?:ver|an)gew[ea]nd(?:e?t|en)?|verwendet|benutzt"
-    r"|d['’]après|par|selon|grâce|avec|utilis(?:é|ant|ons)|appliqu(?:é|ant|ons)|suit|découle"
-    r"|por|según|mediante|us(?:ando|amos|ato|ado|ada|ó)|aplic(?:ando|ó|ado|ada)|applic(?:ando|ato|ata)|con|sigue"
-    r"|per|secondo|tramite|segue|utiliz(?:ando|ó|ado|ada|zando|zato)|pel[oa]|segundo"
-    r"|по|с помощью|из|согласно|использ(?:уя|ован\w*)|применя?(?:я|ен\w*)|следует|z|ze|zgodnie|na podstawie|korzystając"
-    r"|zastosowa(?:no|wszy)|użyto|wynika|theo|dùng|áp dụng|sử dụng|göre|kullan(?:arak|ıldı)|uygula(?:yarak|nırsa)"
-    r"|volgens|met|via|door|gebruikt|toegepast|volgt|enligt|med|använ(?:t|de))(?![^\W_])"
-    # what is done, not what the reader is to do
-    r"|(?<=\w )(?:use|apply)(?![^\W_])|[由据用]|根据|利用|运用|应用|使用|による|により|より|によって|用い|에 의해"
-    "|에 따라|사용|이용|적용",
-    re.IGNORECASE,
-)
-_METHOD = re.compile(
-    r"(?<![^\W_])(?:rules?|formulae?s?|theorems?|lemma|laws?|identit(?:y|ies)|definitions?|methods?|principle|criterion"
-    r"|inequality|linearity|algorithm|substitution|induction|symmetry|vieta|euclid|euler|gauss|heron|newton|leibniz|lagrange|bayes"
-    r"|fermat|pythagoras|(?:potenz|ketten|produkt|quotienten|summen|faktor|pq-|abc-|mitternachts|lösungs|machts?|ketting)?"
-    r"(?:regel|formel)|satz|gesetz\w*|verfahren|methode|ungleichung"
-    r"|règles?|formules?|théorème|loi|identité|définition|méthode|reglas?|fórmulas?|teoremas?|ley|identidad|definición"
-    r"|método|regola|formula|legge|definizione|metodo|regra|lei|definição|правил\w*|формул\w*|теорем\w*|закон\w*"
-    r"|тождеств\w*|определени\w*|метод\w*|reguł\w*|wz[oó]r\w*|twierdzeni\w*|metod\w*|công thức|định lý|quy tắc"
-    r"|phương pháp|kural\w*|formül\w*|teorem\w*|yöntem\w*)(?:['’]s)?(?![^\W_])"
-    "|公式|定理|法则|法則|定义|定義|性质|方法|原理|규칙|공식|정리|법칙|정의|방법",
-    re.IGNORECASE,
-)
-# What else stands beside a rule: which one it is, and words that only join
-_OF_RULES = word_set(
-    """double-angle half-angle power chain product quotient sum shoelace squeeze cosine cosines sine sines distance
-    midpoint rational little expectation
-    directly immediately easily simply just here now we one can also be the well-known das dabei hierbei wurde wird
-    werden man hier so der die des dem den einer eine ein on a nous avons la le les l' du se abbiamo ha si il lo gli
-    i del della dei el los las es os a o da do das dos foi fue здесь тут было была был эта это это то мы ми się tu
-    jest de het een is werd wordt hier bu ile olan use apply dérivation dérivée степени степень potęgi na hierbij
-    daarbij potencia potência potenza puissance công thức lũy thừa áp dụng ta có"""
-)
-_RULE_UNSPACED = (
-    "(?:求导|微分|積分|积分|导数|幂函数|幂的|べき乗|余弦|正弦|勾股|二次|平方差|完全平方|基本|不等式|等差|等比|数列|通项|求和|[的の])*"
-    "(?:公式|定理|法[则則]|定[义義]|性质|方法)"
-)
-_METHOD_UNSPACED = re.compile(
-    rf"\W*(?:(?:这里|此处)?(?:[由据用]|根据|利用|运用|应用|使用|用到了|运用了)(?:了)?{_RULE_UNSPACED}(?:可?得到?|可知|求得|即得)?"
-    rf"|(?:これは|ここで)?{_RULE_UNSPACED}(?:による|により|より|によって|を用いた|を使った)(?:得る|求めた)?)\W*"
-)
-_METHOD_KOREAN = re.compile(
-    r"\W*(?:거듭제곱|미분|적분|코사인|사인|피타고라스|의|\s)*(?:공식|정리|법칙|규칙|정의|방법)(?:을|를|에)?\s?(?:사용|이용|적용|의해|따라)"
-    r"(?:하였다|했다|하여|하면|구했다)?\W*"
-)
-
-
-def _tells_method(said: str, asked: Asked) -> bool:
-    """Whether a clause behind an answer only says by what rule it was found: `by Heron's formula`, `由求导公式可得`.
-
-    It has no number, and each of its words is understood.
-    """
-    plain = FORMULA.sub(" 1 ", said).lower()
-    words = WORDS.findall(plain)
-    if any(map(str.isdigit, plain)) or not 0 < len(words) <= _MOST_REMARKED or _BUT_UNSPACED.match(said) is not None:
-        return False
-    if not plain.isascii() and (IS_UNSPACED.search(plain) is not None or IS_HANGUL.search(plain) is not None):
-        return _METHOD_UNSPACED.fullmatch(said) is not None or _METHOD_KOREAN.fullmatch(said) is not None
-    places = [at for at, word in enumerate(words) if _METHOD.fullmatch(word) is not None]
-    if _USES.search(plain) is None or not places or len(words) - places[-1] > _BEHIND_RULE:
-        return False
-    bids = any(word in ("use", "apply") and words[max(at - 1, 0)] not in _DOES for at, word in enumerate(words))
-    # `This follows from …`
-    rest = words[words[0] in ("this", "that", "it") and words[1:2] == ["follows"] :]
-    return not bids and all(_tells_rule(word, asked) for word in rest)
-
-
-# Words that a rule's name may have behind it: `la regla de la potencia`
-_BEHIND_RULE = 4
-_DOES = ("we", "one", "can", "also")
-
-
-def _tells_rule(word: str, asked: Asked) -> bool:
-    if is_adverse(word) or _is_said_number(word) or word in _SHIFTS_RULE:
-        return False
-    is_rule = word in _OF_RULES or _USES.fullmatch(word) is not None or _METHOD.fullmatch(word) is not None
-    return is_rule or _understands(word, asked)
-
-
-# What is understood elsewhere, and may speak of another value beside a rule
-_SHIFTS_RULE = word_set(
-    """negative positive other others another both more remaining total answer result value solution please let try you
-    should must is are was were be it that this ist war est sont es son é è jest было была был это"""
 )
 
 
@@ -865,12 +719,13 @@ def _called_wrong_beside_number(sentence: str, asked: Asked) -> str:
     return ""
 
 
-def _strange(sentence: str, asked: Asked) -> str:
+def _strange(sentence: str, text: str, asked: Asked) -> str:
     """The first word of an answer's sentence behind it that turns the answer; empty where none does."""
     another = _DENIES_ANOTHER.match(sentence)
     if another is not None and (another["word"] is None or another["word"] in DENIES):
         return ""
-    sentence = FORMULA.sub(" ", _SUFFIX.sub("", _without_aside(sentence, asked)))
+    whole = _SUFFIX.sub("", sentence)
+    sentence = FORMULA.sub(" ", whole)
     words = [word.lower() for word in WORDS.findall(sentence)]
     if len(words) == 1 and denies(words[0]):
         return str(words[0])
@@ -891,11 +746,13 @@ def _strange(sentence: str, asked: Asked) -> str:
     # behind a number, the sentence speaks of that
     said = re.split(r"\d", sentence.lower(), maxsplit=1)[0]
     words = WORDS.findall(said)
+    if asked.text and not _clauses_turn(said, text, asked, is_cut=len(said.rstrip()) < len(whole.rstrip())):
+        words = WORDS.findall(_CLAUSE_BEGINS.split(said)[0])
     end = next((at for at, word in enumerate(words) if word in REASONS), len(words))
     if (number := next((word for word in words[end:] if _is_large(word) and not asked.says(word)), "")) != "":
         # a reason with a number of its own
         return number
-    return _adverse(words[:end], asked) or (_unknown(words[:end], said, asked) if asked.text else "")
+    return _adverse(words[:end], asked) or (_unknown(words[:end], said, asked, text) if asked.text else "")
 
 
 def _is_given_number(words: Sequence[str], at: int, asked: Asked) -> bool:
@@ -917,7 +774,7 @@ def _is_large(word: str) -> bool:
 _DOZEN = 12
 
 
-def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
+def _unknown(words: Sequence[str], said: str, asked: Asked, text: str = "") -> str:
     """The first word of an answer's sentence behind it that is not understood.
 
     Only two words that say where or when may be unknown: `in the old hall`. A noun that is counted is the question's,
@@ -934,10 +791,10 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
         closes = closes or _CLOSES.match(word) is not None
         if word in _SHIFTS_ASIDE and word not in _UNDERSTOOD and not asked.says(word):
             return word
-        if word in OPENS or word in _PLACES:
+        if word in OPENS or word in _PLACES or (word in _OF and ":" not in text):
             clause, opened, unknown = word in _BEGINS_CLAUSE, True, 0
             # what names the answer is no explanation: `as the area`
-            explains = word not in _NAMING
+            explains = word not in _NAMING and word not in _OF
         elif IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
             if unsaid := _unknown_run(word, asked):
                 return unsaid
@@ -947,11 +804,169 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
             or (closes and _FORESEEN.match(word))
         ):
             unknown += 1
-            if not opened or clause or unknown > _MOST_UNKNOWN or is_number_word(word):
+            if not opened or clause or unknown > _MOST_UNKNOWN or _is_number(word):
                 return word
     return ""
 
 
+_CLAUSE_BEGINS = re.compile(r"[,;:،؛、，；：(（—–](?=\D)")
+# What begins a word that calls a check failed, or the answer to be worked on or crossed out
+_UNDONE = re.compile(
+    # a check that fails, and what is crossed out
+    r"extran|spurious|violat|contr[ae]d|contrar|widerspr|absurd|échou|fall[ao]\Z|étrang|посторон|obc[yeia]+\Z|barré|riscad"
+    r"|зач[её]рк|tachad|(?:durch)?gestrichen"
+    # what is left to do
+    r"|remain|rest\Z|resolver\Z|encore\Z|todavía\Z|ainda\Z|ancora\Z|jeszcze\Z|ещ[её]\Z|ajout|añad|sumar|restar|aggiung|adicion"
+    r"|halv|hinzu|прибав|добав|вычест|умнож|müss|muss\Z|sollt|devr|deb(?:e|ería)\Z|dovr|должн|powin|vertausch|échang"
+    r"|intercambi|перепут|zamien|scambi|fehl|verfehl|manqu|falta|manca|недоста"
+    # what bounds it, or only may be
+    r"|unknown|respect|rispett|может\Z|może\Z|maybe|kanske|misschien|možná|belki|mungkin|talán|along\Z|salvo\Z|sauf\Z"
+    r"|près\Z|dizain|docena|dutzend|плюс|десятк|top\Z|tranne\Z|außer\Z|кроме\Z|без\Z|ohne\Z|sans\Z|senza\Z"
+    r"|según\Z|selon\Z|secondo\Z|segundo\Z|estim|depending|abhäng"
+    r"|zależ|зависим"
+    # what would be right
+    r"|different|ander[aes]|richtig|corr[eé]ct|corrett|giust|верн|правильн|prawidł|doğru|správn|riktig|juist|helyes"
+)
+_TURNS_RUN = re.compile(
+    "[应反重望实乘加减除再还還两二三四五六七八九十百千双]|答案|正[确解]|其[他它]|更正|矛盾|増根|增根|失败|他の|다른|정답"
+)
+
+
+@lru_cache(maxsize=8_192)
+def _turns_alone(word: str) -> bool:
+    """Whether a word alone may turn an answer that stands in another clause."""
+    if IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
+        return CHANGES_UNSPACED.search(word) is not None or _TURNS_RUN.search(word) is not None
+    return (
+        is_adverse(word)
+        or word in _OTHERS
+        or word in _TURNING_BACK
+        or _UNDONE.match(word) is not None
+        or OPERATES_SOON.search(word) is not None
+        or _WITHDRAWS.search(word) is not None
+        or (word not in _UNDERSTOOD and (word in _SHIFTS_ASIDE or SOUGHT.search(word) is not None))
+    )
+
+
+def _clauses_turn(said: str, text: str, asked: Asked, *, is_cut: bool) -> bool:
+    """Whether a clause of its own behind an answer may turn it, so that each word is to be understood.
+
+    Args:
+        is_cut: whether a value stands behind what is said.
+    """
+    clauses = _CLAUSE_BEGINS.split(said)[1:]
+    gives = is_cut and clauses and _gives_value(WORDS.findall(clauses[-1]), asked)
+    return bool(gives) or any(_turns_answer(one, text, asked) for one in clauses)
+
+
+def _gives_value(words: Sequence[str], asked: Asked) -> bool:
+    """Whether words lead to a value of what is asked for: `, and the probability of rain is`."""
+    says = any(len(one) > _SHORT and asked.says(one) for one in words[:-1])
+    return says and words[-1] in _STATES_LAST
+
+
+def _turns_answer(clause: str, text: str, asked: Asked) -> bool:
+    """Whether a clause behind an answer may turn it: by one of its words, or by a number that the answer has not."""
+    words = WORDS.findall(clause.replace("i.e.", " "))
+    if _IS_TO_BE.search(clause) is not None or not _FRACTIONS.isdisjoint(words):
+        return True
+    if words and words[0] in _DEFINES and (words[1:2] == [] or words[1] in VERBS or len(words[1]) == 1):
+        return True
+    turning = [
+        at
+        for at, word in enumerate(words)
+        if _names_number(words, at, text, asked)
+        # `a real image`, and `se decompõe`
+        or (
+            not (at and word in SUPPOSES_FIRST)
+            and not (word == "real" and _UNDERSTOOD.isdisjoint(words[at + 1 : at + 2]))
+            and _turns_alone(word)
+            and not asked.has(word)
+            and not asked.means_else(word)
+        )
+    ]
+    excludes = any(denies(word) and word not in _EXCEPTING for word in words) and not _OTHERS.isdisjoint(words)
+    if turning and (excludes or _denies_else(words, turning[0], asked)):
+        turning = [at for at in turning if words[at] not in _OTHERS and not denies(words[at])]
+    parts = {at for at in turning if (said := {*map(str, numbers_said(words[at]))}) and said <= _numerals(text)}
+    return bool({*turning} - parts)
+
+
+def _denies_else(words: Sequence[str], at: int, asked: Asked) -> bool:
+    """Whether a clause denies something of another subject than the answer: `friction plays no role`."""
+    if not denies(words[at]) or words[at] in _EXCEPTING:
+        return False
+    subject = words[:at]
+    if any(map(_CLOSES.match, subject)):
+        return False
+    told = [
+        word
+        for word in subject
+        if len(word) >= _SHORT and (asked.says(word) or not _understands(word, asked)) and not SOUGHT.search(word)
+    ]
+    return len(words) >= _FEWEST_TELLING and bool(told) and _SUBJECTS.isdisjoint(subject)
+
+
+_SUBJECTS = (_IT | _BACK) - {"that", "which", "es", "è", "é"}
+_FRACTIONS = word_set("halves thirds fourths fifths sixths sevenths eighths ninths tenths")
+_EXCEPTING = word_set("but except besides without sem nobody none")
+
+
+# Numbers up to ten, but for one, in languages whose number words are not read
+_NUMBER_ABROAD = re.compile(
+    r"dwa|dwie|trzy|cztery|pięć|sześć|siedem|osiem|dziewięć|dziesięć|dva|tři|čtyři|pět|šest|sedm|osm|devět|deset"
+    r"|iki|üç|dört|beş|altı|yedi|sekiz|dokuz|twee|drie|vijf|zes|zeven|negen|tien|två|fyra|fem|sju|åtta|nio|tio"
+    r"|dua|tiga|empat|lima|enam|tujuh|delapan|sembilan|sepuluh|bốn|sáu|bảy|tám|chín|mười|п['’]ять|шість|сім|вісім|десять"
+    r"|kettő|három|négy|öt|hét|nyolc|kilenc|tíz|doi|două|trei|patru|șase|șapte|zece|δύο|τρία|τέσσερα|πέντε|έξι|επτά|οκτώ|δέκα"
+    r"|(?:و|ال)?(?:اثن|ثلاث|أربع|خمس|ست|سبع|ثمان|تسع|عشر)\w{0,3}|سه|چهار|پنج|شش|هفت|هشت|نه|ده"
+    r"|दो|तीन|चार|पाँच|पांच|छह|सात|आठ|नौ|दस|দুই|তিন|চার|পাঁচ|ছয়|সাত|আট|নয়|দশ|mbili|tatu|nne|tano|sita|saba|nane"
+)
+
+
+def _numerals(text: str) -> set[str]:
+    """The numbers of an answer; `\\frac23` has two."""
+    return {*_DIGITS.findall(text), *(text if "frac" in text else "")}
+
+
+def _is_number(word: str) -> bool:
+    return is_number_word(word) or number_in_words([word]) is not None or _NUMBER_ABROAD.fullmatch(word) is not None
+
+
+def _names_number(words: Sequence[str], at: int, text: str, asked: Asked) -> bool:
+    """Whether a word is that of a number that an answer has not, and not of one that counts something else."""
+    word = words[at]
+    if not _is_number(word):
+        return False
+    if _NUMBER_ABROAD.fullmatch(word) is None:
+        said = number_in_words([word])
+        values = {str(said[0])} if said is not None else {str(one) for one in numbers_said(word)}
+        if "1" in values or (values and values <= _numerals(text)):
+            return False
+    counted = words[at + 1] if at + 1 < len(words) else ""
+    is_noun = (
+        len(counted) > 2
+        and counted not in VERBS | OPENS
+        and not [*numbers_said(counted)]
+        and not _is_number(counted)
+        and not _is_understood(counted, asked)
+        and number_in_words([counted]) is None
+    )
+    return not is_noun or counted in JOINS or not at
+
+
+_STATES_LAST = VERBS | {"هو", "هي"}
+_DEFINES = word_set("where donde où onde dove wobei где gdzie waar kde")
+# What may point back to the answer, to another candidate, or to what is still done to it
+_TURNING_BACK = word_set(
+    """i my mine ours me answer value number box frame term other others another else both either neither versions
+    instead rather opposite contrary reverse original actual real true truth correct next previous former latter
+    example sample exercise format draft estimate guess attempt reading candidate grader teacher student friend
+    rival user author model half double twice triple third quarter inverse reciprocal complement negation multiple
+    percentage still yet now then remains remaining too off down short away missing extra again meant intended
+    joke trick test trap ordering tally must should shall need needs less error errors typo swapped interchanged
+    reversed transposed flipped permuted typos slip slips blunder flaw flaws above"""
+)
+_OF = word_set("di del della dei degli delle dello nella nello do dos das des du")
 _NAMING = word_set("as of als como comme come jako как von de di do da del du der des")
 
 
@@ -986,7 +1001,7 @@ def _is_understood(word: str, asked: Asked) -> bool:
 def _adverse(words: Sequence[str], asked: Asked) -> str:
     """The word of a remark behind an answer that denies it, doubts it or changes it."""
     for at, word in enumerate(words):
-        if asked.has(word) or (at and asked.text and word in SUPPOSES_FIRST):
+        if asked.has(word) or asked.means_else(word) or (at and asked.text and word in SUPPOSES_FIRST):
             continue
         if is_adverse(word):
             return word
@@ -1231,6 +1246,9 @@ def _of_another(lead: str, asked: Asked) -> str:
         return instance[0].strip()
     said = _OF_NOUN.search(_TYPESET.sub(" ", lead) if "\\" in lead else lead)
     front: list[str] = [] if said is None else WORDS.findall(said["front"].lower())
+    if front[:1] == ["as"] and not any(_turns_alone(word) or word in _OTHER_ANSWER for word in front):
+        # `As a three-digit contest answer`
+        return ""
     if len(front) > 1 and front[-1] in SO | _COMPARES:
         return front[-1]
     behind = [] if said is None else WORDS.findall(said["behind"].lower())
@@ -1262,9 +1280,16 @@ def _bracketed(behind: str, asked: Asked, is_value: bool) -> str:
     if asked.text and is_value:
         # read with the sentence
         return ""
+    if _denies_another_word(words):
+        return ""
     if all(word in _OF_DENIALS or is_adverse(word) for word in words) and any(map(is_adverse, words)):
         return said["said"]
     return "" if said["said"].strip()[:1].isupper() else _unknown(words, said["said"].lower(), asked)
+
+
+def _denies_another_word(words: Sequence[str]) -> bool:
+    """Whether words deny another word than the answer: `not absolutely`."""
+    return len(words) == 2 and denies(words[0]) and words[1] not in _UNDERSTOOD and not is_adverse(words[1])
 
 
 # `as shown above` ends so

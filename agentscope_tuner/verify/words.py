@@ -100,7 +100,7 @@ DENIES = word_set(
     nicht kein keine keinen nie niemals pas point jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда
     değil asla không chưa chẳng bukan tidak niet geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except
     but besides sem არ չէ չի نیست కాదు نہیں নয় அல்ல இல்ல није nisu אינה אינו אין mustahil keinesfalls keineswegs
-    aucunement ουδέποτε όχι নয় না নেই deyil емес nėra hindi"""
+    aucunement ουδέποτε όχι নয় না নেই deyil емес nėra hindi değildir yok yoktur"""
 )
 
 
@@ -142,7 +142,7 @@ OPENS = word_set(
 )
 REASONS = word_set(
     """como puesto because due since weil da denn car puisque porque pues perché poiché pois потому çünkü vì karena
-    bo gdyż omdat"""
+    bo gdyż omdat زیرا لأن क्योंकि কারণ оскільки поскольку ponieważ protože want eftersom"""
 )
 # Words that may not stand right before a value: they bound it or shift it. From what a value is, another differs
 SHIFTS = word_set(
@@ -159,7 +159,7 @@ HANGS = word_set("of to by at de von di del da do van i từ in on for as per a"
 # What may come to a sum: `adds up to`
 _RISES = word_set("add adds added sum sums come comes out end ends make makes work works turns found round rounds")
 VERBS = word_set(
-    """is are was were equals equal costs cost gives gets makes became becomes comes reads ist sind war waren hat
+    """zijn is are was were equals equal costs cost gives gets makes became becomes comes reads ist sind war waren hat
     haben beträgt ergibt kostet est sont était a ont vaut possède coûte es son era tiene tienen hay cuesta vale é são
     tem há custa è ha hanno costa равен равна равно равны составляет имеет bằng là adalah jest ma wynosi är har heeft
     है हैं olur has have had besitzt besitzen possèdent admet admettent posee poseen possiede possiedono possui possuem
@@ -168,7 +168,7 @@ VERBS = word_set(
 
 # The words for what is sought: a denial reaches over them to the value
 SOUGHT = re.compile(
-    r"^(?:it|this|that|mine|my)$|answer|^(?:sum|solution|value|number)$|resul|résult|risult|ergebnis|respuesta|réponse|antwort|ответ|cevap|resposta|svar"
+    r"^(?:it|this|that|mine|my)$|answer|^(?:sum|solution|value|number)$|resul|résult|risult|ergebnis|respuesta|réponse|antwort|ответ|cevap|resposta|^(?:slut)?svar"
 )
 
 # Quantities that a question may ask for: what is said of them by a verb that is not known may be anything
@@ -190,7 +190,8 @@ JOINS = word_set(
     represents genau gleich liefert folgt bleibt lautet wird damit insgesamt reste devient donne obtient trouve égale
     égal égaux donc queda resulta da dan igual obtenemos resta fica dá vale valem obtemos viene risulta ottiene uguale
     выходит получается составит составила остаётся получаем итого равняется wynosi daje jest otrzymujemy olur eder
-    bulunur vardır được thu có menjadi sama diperoleh bedraagt gelijk wordt levert krijgen blir är får ger"""
+    bulunur vardır được thu có menjadi sama diperoleh bedraagt gelijk wordt levert krijgen blir är får ger wartość
+    wert valeur valor valore значение hodnota hodnotu"""
 )
 _ARTICLES = word_set(
     """a an the un une ein eine einen einem einer der die das den dem la le les el il lo o os as los las una uno um uma
@@ -208,7 +209,7 @@ _LEADS_BACK = (
 
 # --- signs and sentences
 
-WORDS = re.compile(r"(?![-'])[^\s\d!-&(-,./:-@\[-`{-~。，、！？（）；：।۔؟–—…“”✓✔✅☑\ufe0f]+")
+WORDS = re.compile(r"(?![-'])[^\s\d!-&(-,./:-@\[-`{-~。，、！？（）；：।۔؟،؛–—…“”✓✔✅☑\ufe0f]+")
 FORMULA = re.compile(r"\$\$[^$]+\$\$|\$[^$]+\$|\\\(.*?\\\)|\\[a-zA-Z]+\*?(?:\{[^{}]*\})?|[`<][^<>`]*[`>]")
 # A full stop behind a digit ends a sentence, too, but not the number of an item
 SENTENCE_END = re.compile(r"[.!?؟।۔](?=[\s*_)\]\"'”’}$]|$)|[。！？]|\n")
@@ -230,7 +231,7 @@ CALLS_WRONG = re.compile(
     r"\b(?:wrong|incorrect|mistakes?|mistaken|false|lie|falsch|faux|erreur|erro|incorrecto|equivocado|erróneo|errado|incorreto|sbagliato|errato"
     r"|(?:\w+n['’]t|not|cannot)\s(?:be\s)?(?:right|correct)|made an? (?:\w+ )?error"
     r"|неверн\w+|неправильн\w+|ошибка|mauvaise?s?|błędn\w+|nesprávn\w+|verkeerde?|felaktig\w*|hibás|greșit\w*|невірн\w+|yanlış\w*|hatalı|salah|keliru|fout|onjuist)\b|\bsai\b|不正确|错|误|不对|間違|誤|오답|틀렸"
-    r"|틀린|잘못|خطأ|خاطئ|गलत|ผิด|λάθος",
+    r"|틀린|잘못|خطأ|خاطئ|गलत|ผิด|λάθος|ভুল",
     re.IGNORECASE,
 )
 # A step that is none, and doubts
@@ -283,6 +284,10 @@ class Asked:
         """Whether the question has this very word."""
         return f" {word} " in _spaced(self.text)
 
+    def means_else(self, word: str) -> bool:
+        """Whether a word that denies or offers in one language is another word in the question's: `no`, in the."""
+        return word in _HOMOGRAPHS and _tongue(self.text) in _HOMOGRAPHS[word]
+
     def says(self, word: str) -> bool:
         """Whether a word is a name of one letter, or a form of one of the question's words."""
         if len(word) == 1 and word.isascii():
@@ -300,6 +305,38 @@ class Asked:
         # inflected words share their beginnings; short ones must be there as they stand
         stem = f" {own[: max(len(own) - 3, 4)]}" if len(own) >= _SHORT else f" {own} "
         return stem in _spaced(self.text) or self.allows(word)
+
+
+# How a language is told: words that stand in most of its sentences, and in few of the others'
+_FUNCTION_WORDS = {
+    "en": word_set("the of is are what how find many if to from which an"),
+    "de": word_set("der die das und ist wie viele ein eine den wird welche von"),
+    "fr": word_set("le les des est une quelle quel calculer du combien dans et un on soit"),
+    "es": word_set("el los es una cuál cuántos del y qué halla calcula un en cuánto"),
+    "pt": word_set("do da dos das um uma é os qual em quanto quantos no na com são ao"),
+    "it": word_set("il di è della del gli che quanti qual un una calcola trova quanto si"),
+    "pl": word_set("jest w z i oblicz ile na się o do oraz są rozwiąż wyznacz jaka"),
+    "cs": word_set("je v a se kolik na jaký jaká určete vypočtěte o s ze"),
+    "nl": word_set("het een van de is hoeveel en wat bereken bepaal met in"),
+    "ro": word_set("este are un câte cât și pe cu care de sunt"),
+    "sv": word_set("och är en ett av hur vad bestäm att med som många på"),
+}
+# Words of the tables that are others in these languages
+_HOMOGRAPHS = {
+    "no": {"pt"}, "pole": {"pl", "cs", "en"}, "ma": {"pl", "fr"}, "point": {"en"}, "nu": {"sv", "nl", "fr"},
+    "als": {"de"}, "mai": {"de", "ro"}, "but": {"fr"}, "ei": {"de"}, "ale": {"en"}, "o": {"pt", "pl", "cs"},
+    "mas": {"es"}, "se": {"es", "cs", "fr"}, "si": {"it"}, "ou": {"nl"}, "hindi": {"en"},
+    "i": {"sv", "pl", "it", "cs"}, "a": {"pl"}, "sem": {"cs"},
+}  # fmt: skip
+
+
+@lru_cache(maxsize=1_024)
+def _tongue(text: str) -> str:
+    """The language of a text, told by the words that join its others; empty where none is told."""
+    words = WORDS.findall(FORMULA.sub(" ", text))
+    counts = {name: sum(word in own for word in words) for name, own in _FUNCTION_WORDS.items()}
+    best = max(counts, key=counts.__getitem__)
+    return best if counts[best] > 0 and list(counts.values()).count(counts[best]) == 1 else ""
 
 
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
@@ -520,6 +557,7 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
 _CONTRARY = re.compile(
     r"\A\W*(?P<mood>had|were|hätten?|wären?)\b(?! (?:we|i)\b)[^,]*,[^,]*\b(?:would|could|might|wäre|hätte|würde)\b"
     r"|\bif\b[^,]*\b(?P<past>were|had)\b[^,]*,[^,]*\bwould\b|\bsi\b[^,]*\b(?:avait|était|hubiera|fuera|fosse|avesse|tivesse)\b"
+    r"|\bals\b[^,]*\b(?:was|had|waren)\b[^,]*,[^,]*\bzou\b"
 )
 
 
@@ -810,6 +848,8 @@ _MOST_PASSIVE, _SHORTEST_VERB = 3, 4
 def _turn(words: Sequence[str], asked: Asked, is_value: bool) -> str:
     """The word of an answer's clause before it that denies, supposes or doubts the answer."""
     for at, word in enumerate(words):
+        if asked.means_else(word):
+            continue
         if word in SUPPOSES and (at == 0 or word not in SUPPOSES_FIRST) and not _is_passive(words[at:]):
             return word
         if word in _LETS and words[at + 1 : at + 2] not in (["us"], ["me"]) and len(words) - at <= _MOST_LET:

@@ -189,7 +189,7 @@ _TABLE = (
      r"|najmniejsz\w* wspóln|ortak kat"
      "|bội chung|persekutuan terkecil"),
     ("ord", r"(?=[_(])", r"\border|ordnung|ordre|orden|ordem|ordine|阶|位数|порядок"),
-    ("deg", r"(?=[\s(A-Z\[])", "degree|grad|gradus|степен|次数"),
+    ("deg", r"(?=[\s(A-Z\[]|$)", "degree|grad|gradus|степен|次数"),
     ("chi", r"_?\(?(?=[A-Z])", r"chromat|colou?ring|färbung|色数|彩色|хромат|euler characteristic|欧拉示性"),
     ("alpha", r"\((?=[A-Z])", "independen|stable set|独立数|независим"),
     ("omega", r"\((?=[A-Z])", "clique|团数|клик"),

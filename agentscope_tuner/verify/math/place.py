@@ -163,7 +163,7 @@ def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ..
     if not question:
         return again
     again = [one for one in again if not isinstance(one, NewFormula) or _is_of_asked(one.led, question)]
-    again = [one for one in again if not _is_in_another_unit(one, found)]
+    again = [one for one in again if not _is_in_another_unit(one, found, question)]
     again = [
         one
         for one in again
@@ -297,20 +297,27 @@ _UNIT_BEHIND = re.compile(
 
 
 _ROUGH = re.compile(r"(?:=|≈|\\approx(?![a-z]))\s*")
+_IN_TEXT = re.compile(r"\A\s*\\text\s*\{\s*(\d+)\s+([^{}\d]+)\}\s*\Z")
+_PLAIN_UNIT = re.compile(r"\A(-?[\d.,]+)\s([^\W\d_]{1,14})\Z")
 _MEASURED = re.compile(r"(?P<number>-?\d{1,18}(?:\.\d{1,18})?)(?:\s|\\[ ,])*(?P<unit>\\text\s*\{[^{}]{1,12}\})?")
 
 
-def _is_in_another_unit(again: tuple[str, ...], found: PlacedAnswer) -> bool:
+def _is_in_another_unit(again: tuple[str, ...], found: PlacedAnswer, question: str) -> bool:
     """Whether a number behind an answer is the same quantity in another unit: `\\boxed{72} km/h, or 20 m/s`."""
-    own = _MEASURED.fullmatch(_ROUGH.split(found.text or "")[-1])
+    text = re.sub(r"(?<=\d)\\[,;](?=\d{3})", "", _ROUGH.split(found.text or "")[-1])
+    own = _MEASURED.fullmatch(_IN_TEXT.sub(r"\1\\text{ \2}", text))
     if own is None or not any(map(str.isalpha, again[0])):
         return False
     unit = own["unit"]
     if unit is None and (behind := _UNIT_BEHIND.match(found.behind)) is not None:
         unit = f"\\text{{ {behind['unit']}}}"
-    if unit is None:
-        return False
-    mine, theirs = (_quantity(text) for text in (f"{own['number']}{unit}", again[0].removeprefix(ROUGHLY)))
+    theirs = _quantity(_PLAIN_UNIT.sub(r"\1\\text{ \2}", again[0].removeprefix(ROUGHLY)))
+    if unit is not None:
+        mine = _quantity(f"{own['number']}{unit}")
+    else:
+        asked = about(question)
+        units = asked.asked_units if asked is not None else frozenset()
+        mine = (Fraction(own["number"]), next(iter(units))) if len(units) == 1 else None
     if mine is None or theirs is None or mine[1].dimension != theirs[1].dimension:
         return False
     converted = mine[0] * mine[1].size / theirs[1].size
