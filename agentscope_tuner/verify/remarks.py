@@ -817,7 +817,7 @@ _UNDONE = re.compile(
     r"|зач[её]рк|tachad|(?:durch)?gestrichen"
     # what is left to do
     r"|remain|rest\Z|resolver\Z|encore\Z|todavía\Z|ainda\Z|ancora\Z|jeszcze\Z|ещ[её]\Z|ajout|añad|sumar|restar|aggiung|adicion"
-    r"|halv|hinzu|прибав|добав|вычест|умнож|müss|muss\Z|sollt|devr|deb(?:e|ería)\Z|dovr|должн|powin|vertausch|échang"
+    r"|(?:multiply|subtract|deduct|add|negate)\Z|halv|hinzu|прибав|добав|вычест|умнож|müss|muss\Z|sollt|devr|deb(?:e|ería)\Z|dovr|должн|powin|vertausch|échang"
     r"|intercambi|перепут|zamien|scambi|fehl|verfehl|manqu|falta|manca|недоста"
     # what bounds it, or only may be
     r"|unknown|respect|rispett|может\Z|może\Z|maybe|kanske|misschien|možná|belki|mungkin|talán|along\Z|salvo\Z|sauf\Z"
@@ -870,12 +870,16 @@ def _turns_answer(clause: str, text: str, asked: Asked) -> bool:
     words = WORDS.findall(clause.replace("i.e.", " "))
     if _IS_TO_BE.search(clause) is not None or not _FRACTIONS.isdisjoint(words):
         return True
+    if words and words[-1] in _COMPARED:
+        return True
     if words and words[0] in _DEFINES and (words[1:2] == [] or words[1] in VERBS or len(words[1]) == 1):
         return True
+    # a reason may count in small numbers: `since it has three parts`
+    is_reason = not REASONS.isdisjoint(words[:1]) or words[:2] == ["ya", "que"]
     turning = [
         at
         for at, word in enumerate(words)
-        if _names_number(words, at, text, asked)
+        if (_names_number(words, at, text, asked) and not (is_reason and not _is_large(word)))
         # `a real image`, and `se decompõe`
         or (
             not (at and word in SUPPOSES_FIRST)
@@ -888,7 +892,9 @@ def _turns_answer(clause: str, text: str, asked: Asked) -> bool:
     excludes = any(denies(word) and word not in _EXCEPTING for word in words) and not _OTHERS.isdisjoint(words)
     if turning and (excludes or _denies_else(words, turning[0], asked)):
         turning = [at for at in turning if words[at] not in _OTHERS and not denies(words[at])]
-    parts = {at for at in turning if (said := {*map(str, numbers_said(words[at]))}) and said <= _numerals(text)}
+    # `two fifths` is said of a fraction, `half of this` of no whole number
+    told = [at for at in turning if words[at] not in _TURNING_BACK or not text.isdecimal()]
+    parts = {at for at in told if (said := {*map(str, numbers_said(words[at]))}) and said <= _numerals(text)}
     return bool({*turning} - parts)
 
 
@@ -908,6 +914,8 @@ def _denies_else(words: Sequence[str], at: int, asked: Asked) -> bool:
 
 
 _SUBJECTS = (_IT | _BACK) - {"that", "which", "es", "è", "é"}
+# the last word of what says that a number is another one: `the ways are more`
+_COMPARED = word_set("more fewer less larger smaller greater higher lower bigger más menos mehr weniger plus moins")
 _FRACTIONS = word_set("halves thirds fourths fifths sixths sevenths eighths ninths tenths")
 _EXCEPTING = word_set("but except besides without sem nobody none")
 
@@ -924,8 +932,13 @@ _NUMBER_ABROAD = re.compile(
 
 
 def _numerals(text: str) -> set[str]:
-    """The numbers of an answer; `\\frac23` has two."""
+    """The numbers of an answer that is one number; `\\frac23` has two."""
+    if _LETTER.search(_COMMAND.sub("", text)) is not None:
+        return set()
     return {*_DIGITS.findall(text), *(text if "frac" in text else "")}
+
+
+_LETTER, _COMMAND = re.compile("[A-Za-z]"), re.compile(r"\\[A-Za-z]+(?:\{[^{}]*\})?")
 
 
 def _is_number(word: str) -> bool:
@@ -945,7 +958,7 @@ def _names_number(words: Sequence[str], at: int, text: str, asked: Asked) -> boo
     counted = words[at + 1] if at + 1 < len(words) else ""
     is_noun = (
         len(counted) > 2
-        and counted not in VERBS | OPENS
+        and counted not in VERBS | OPENS | _SUBJECTS
         and not [*numbers_said(counted)]
         and not _is_number(counted)
         and not _is_understood(counted, asked)

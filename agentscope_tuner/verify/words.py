@@ -237,7 +237,7 @@ CALLS_WRONG = re.compile(
 # A step that is none, and doubts
 DOUBTS = re.compile(
     r"^(?:wrong|incorrect|mistake|false|faulty|flawed|careless|pretend|imagin|suppos|deny|denie|impossib|scratch"
-    r"|(?:withdr|retract|reject|ignor|discard|disregard|exclud)(?!.*ing$)|unlikel|doubt|improbab|perhaps|maybe|possibly|probabl|geraten|hasard|наугад|chutei|fail(?!ure)|falsch|fehler|faux|erreur|errad"
+    r"|(?:withdr|retract|reject|ignor|discard|descart|verw[eo]rf|disregard|exclud)(?!.*ing$)|unlikel|doubt|improbab|perhaps|maybe|possibly|probabl|geraten|hasard|наугад|chutei|fail(?!ure)|falsch|fehler|faux|erreur|errad"
     r"|errone|sbagliat|неверн|ошиб|vielleicht|peut-être|quizás|forse|talvez|возможно|mustahil)"
 )
 # The scale of a value

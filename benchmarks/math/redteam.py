@@ -130,7 +130,12 @@ contact on 2026-11-29, after it was mended from that and whole numbers told in w
 `round59`, 178 and 178 rows, and `round60`, 185 and 176 rows, of one more author each, in 20 and 21 languages, at first
 contact on 2026-11-29: 0.0 % and 5.1 %, 0.0 % and 8.5 %; several of those refused name a place beside an extreme value.
 `round61`, 300 and 160 rows of one more author in 21 languages, at first contact on 2026-11-29: 0.0 % and 11.9 %; those
-refused are mostly sentences in the box, and words around it. All have been read since.
+refused are mostly sentences in the box, and words around it. `round62`, 300 and 150 rows, and `round63`, 120 and 240
+rows, of one more author each, in 29 and 13 languages, at first contact on 2026-11-29: 0.3 % and 16.0 %, 0.0 % and
+9.2 %; a third of those refused say something of another thing behind the box. `round64` and `round65`, 300 and 160 rows
+of one more author each, in 28 and 18 languages, after the judge was mended from both: 0.3 % and 6.9 %, 0.7 % and
+13.8 %; one paid had kilometres for metres, set with a tie. `round66`, 300 and 150 rows of one more author in
+31 languages, after it was mended from those: 0.0 % and 6.0 %. All but `round66` have been read since.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -152,7 +157,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 62))
+ROUNDS = tuple(f"round{n}" for n in range(1, 67))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 
