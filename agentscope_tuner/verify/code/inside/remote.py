@@ -136,6 +136,8 @@ class Program:
     # whether it is now handed such; and what may have changed them, and how much of it when they were looked at last
     _hands = False
     _changes = _looked_at = 0
+    # how many calls there had been when it was last told what an answer may be compared with
+    _is_told_at = -1
 
     def __init__(self, line: JailLine) -> None:
         self._stand_ins, self._answers = dict[int, Any](), dict[int, Any]()
@@ -317,6 +319,7 @@ class Program:
             self.has_answered |= request["do"] not in _TELLING
             is_read = request["do"] == "attr" and request["name"][:1] != "_"
             self.answers += (is_read or request["do"] in ("call", "op", "await")) and not request.get("makes")
+            self.calls += request["do"] in ("call", "await", "set") and not request.get("makes")
             self._changes += not (request.get("makes") or request.get("op") in _COMPARING or request["do"] == "states")
             if "busy" in reply:
                 self._loops.go_on()
@@ -737,6 +740,8 @@ class Program:
         if not (vars(kind).get("_is_class", False) and given_of(data)):
             return found
         self._freeze()
+        # from now on, until it is called again, its answers could be what they are compared with
+        self._is_told_at = self.calls
         for given in ((data,), *([(*data,)] if isinstance(data, list | tuple) else [])):
             with contextlib.suppress(Exception):
                 found.append(self._make_one(kind, kind._number, given, {}))
@@ -765,7 +770,8 @@ class Program:
         """Note what the program's answers hold, before it sees what they may be compared with."""
         answers = [one for one in self._answers.values() if not one._made]
         self._answers = {number_of(one): one for one in answers[-_MOST_REFROZEN:]}
-        is_same, self._looked_at = self._looked_at == self._changes, self._changes
+        is_same = self._looked_at == self._changes or self._is_told_at == self.calls
+        self._looked_at = self._changes
         answers = [one for one in answers if one._frozen is None or not is_same]
         if not answers:
             return
