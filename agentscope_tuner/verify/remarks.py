@@ -810,6 +810,8 @@ def _unknown(words: Sequence[str], said: str, asked: Asked, text: str = "") -> s
 
 
 _CLAUSE_BEGINS = re.compile(r"[,;:،؛、，；：(（—–](?=\D)")
+# A remark in brackets of one word is of the answer's own clause: `(hypothetically)`
+_ONE_WORD = re.compile(r"[(（]\s*[^\W\d_\u3040-\u9fff\uac00-\ud7a3]+\s*[)）]")
 # What begins a word that calls a check failed, or the answer to be worked on or crossed out
 _UNDONE = re.compile(
     # a check that fails, and what is crossed out
@@ -854,6 +856,8 @@ def _clauses_turn(said: str, text: str, asked: Asked, *, is_cut: bool) -> bool:
     Args:
         is_cut: whether a value stands behind what is said.
     """
+    if _ONE_WORD.search(said) is not None:
+        return True
     clauses = _CLAUSE_BEGINS.split(said)[1:]
     gives = is_cut and clauses and _gives_value(WORDS.findall(clauses[-1]), asked)
     return bool(gives) or any(_turns_answer(one, text, asked) for one in clauses)

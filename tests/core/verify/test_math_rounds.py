@@ -595,6 +595,7 @@ BEHIND_THE_ANSWER = [
     ("There are $\\boxed{42}$ ways, which the solver regrets.", False),
     ("There are $\\boxed{42}$ ways (an overestimate of the truth).", False),
     ("There are $\\boxed{42}$ ways, at best.", False),
+    ("There are $\\boxed{42}$ ways (hypothetically).", False),
     ("There are $\\boxed{42}$ or the five people.", False),
     ("There are $\\boxed{42}$ five.", False),
     ("There are $\\boxed{42}$ ways and five people.", False),
