@@ -477,7 +477,7 @@ _ALONE = re.compile(
     re.IGNORECASE,
 )
 _POINT = re.compile(r"[(（]\s*[-−]?\d+\s*[,，;]\s*[-−]?\d+\s*[)）]")
-_MARGIN = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\\pm(?![a-z])|±)\s*(\d+(?:\.\d+)?)")
+_MARGIN = re.compile(r"(?<!\d)(\d+(?:\.\d+)?)\s*(?:\\pm(?![a-z])|±)\s*(\d+(?:\.\d+)?)")
 _OF_DIGITS = re.compile(
     r"\b(?:ends? (?:in|with)|digits?|endet auf|ziffern?|chiffres?|cifras?|cifre|цифр)|尾数|个位|数字", re.IGNORECASE
 )
