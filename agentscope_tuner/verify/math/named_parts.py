@@ -247,7 +247,9 @@ _AT = rf"(?i:{AT_WORDS})(?![a-z])|[当當在]|此[时時]|このとき"
 _THEN = "で|のとき(?:に)?|时|時|处"
 # Where a value is taken: `x=0 で最大値 1`, `12 at x=3`
 _PLACE_BEFORE = re.compile(rf"(?:{_AT})?\s*(?P<letter>[a-z])\s*=(?P<at>[^=,，]{{1,30}}?)\s*(?:{_THEN})")
-_PLACE_BEHIND = re.compile(rf"\s*(?:[(（]\s*(?:{_AT})?|(?:{_AT}))\s*(?P<letter>[a-z])\s*=(?P<at>[^=()]{{1,30}}?)[)）]?")
+_PLACE_BEHIND = re.compile(
+    rf"(?<!\s)\s*(?:[(（]\s*(?:{_AT})?|(?:{_AT}))\s*(?P<letter>[a-z])\s*=(?P<at>[^=()]{{1,30}}?)[)）]?"
+)
 _NAME_ALONE = re.compile(r"[^\W\d_]{3,}(?:\s+[^\W\d_]{3,}){0,3}\s*")
 # `x=-1 (local maximum)`, `x=3 is a local minimum`
 _PLACE_NAMED = re.compile(
