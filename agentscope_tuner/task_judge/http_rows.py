@@ -111,6 +111,8 @@ class _Line(Generic[T]):
 
     rows: deque[_Row[T]] = field(default_factory=deque)
     senders: set[asyncio.Task[None]] = field(default_factory=set)
+    # How many of the senders have a request under way, and take no row until it ends
+    busy: int = 0
 
 
 @dataclass(eq=False)
@@ -160,7 +162,8 @@ class Gathered(Generic[T]):
 
     def _add(self, line: _Line[T], row: _Row[T]) -> None:
         line.rows.append(row)
-        if len(line.senders) < min(self.senders, len(line.rows)):
+        # A row must not wait for a request under way while another sender could take it: that request may hang
+        if len(line.senders) < min(self.senders, line.busy + len(line.rows)):
             line.senders.add(asyncio.get_running_loop().create_task(self._empty(line)))
 
     def _expire(self, result: asyncio.Future[T], told: str) -> None:
@@ -173,7 +176,11 @@ class Gathered(Generic[T]):
         # The task starts in the loop's next turn: by then every row of this turn is in the line
         try:
             while rows := self._next(line):
-                await self._send_all(line, rows)
+                line.busy += 1
+                try:
+                    await self._send_all(line, rows)
+                finally:
+                    line.busy -= 1
         finally:
             # A callback would run later, and a row could wait for a sender that is gone: remove the sender here
             task = asyncio.current_task()

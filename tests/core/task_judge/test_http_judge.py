@@ -495,6 +495,7 @@ class Service:
     def __init__(self, **settings: object) -> None:
         self.batches: list[list[str]] = []
         self.bodies: list[Any] = []
+        self.freed: asyncio.Event | None = None
         inner = HttpJudge(config(**settings), transport=httpx.MockTransport(self.handle))
         self.judge = TaskJudge(inner, compile_rules([]))
 
@@ -503,6 +504,8 @@ class Service:
         self.bodies.append(body)
         answers = [row["output"]["metadata"]["final_answer"] for row in body.get("rollouts", [body])]
         self.batches.append(answers)
+        if self.freed is not None and any("hangs" in each for each in answers):
+            await self.freed.wait()
         # others get their turns, as while a network is waited for
         for _ in range(3):
             await asyncio.sleep(0)
@@ -551,6 +554,28 @@ def test_what_comes_while_all_connections_are_busy_goes_together_next() -> None:
     assert asyncio.run(one_after_another()) == [1.0] * 9
     assert 1 < len(service.batches) < 9
     assert service.seen == [f"right {number}" for number in range(9)]
+
+
+@pytest.mark.parametrize("hanging", [1, 2, 3])
+def test_a_row_waits_for_no_request_that_hangs_while_a_connection_is_free(hanging: int) -> None:
+    service = Service(max_connections=4)
+
+    async def ask(answer: str) -> float:
+        return (await service.judge.acompute_reward(TASK, WorkflowOutput(metadata={"final_answer": answer})))[0]
+
+    async def behind_what_hangs() -> list[float]:
+        service.freed = asyncio.Event()
+        before = []
+        for number in range(hanging):
+            before.append(asyncio.create_task(ask(f"right {number}, hangs")))
+            while len(service.batches) <= number:
+                await asyncio.sleep(0)
+        after = [await asyncio.wait_for(ask("right"), 5)]
+        service.freed.set()
+        return after + await asyncio.gather(*before)
+
+    assert asyncio.run(behind_what_hangs()) == [1.0] * (hanging + 1)
+    assert all(len(answers) == 1 for answers in service.batches)
 
 
 def test_a_row_that_the_service_did_not_reach_in_time_is_sent_again_by_itself() -> None:
