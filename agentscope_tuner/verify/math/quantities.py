@@ -304,8 +304,10 @@ def measures_another(ref: Node, ans: Node, question: str, asked_units: frozenset
         case Quantity(_, ((noun, 1),)) if asked_units and (counts_pieces(noun) or _is_unknown_symbol(noun)):
             return noun
         case Quantity(_, ((noun, 1),)) if not is_physical(((noun, 1),)) and noun not in _OF_MEASURES:
-            # A question in a language whose questions are not understood may count what it likes
-            return noun if clause and not _named(question) & _COUNTING and not _is_numbered(noun, question) else ""
+            # A question in a language whose questions are not understood may count what it likes, and a measure word
+            # says nothing against one of which no quantity is known
+            counts = not clause or (not asked and noun in COUNTERS) or _named(question) & _COUNTING
+            return "" if counts or _is_numbered(noun, question) else noun
     return ""
 
 

@@ -141,9 +141,10 @@ NUMBER_WORDS = frozenset(
     dozen hundred thousand million billion trillion score tens ones unity myriad octet trio duo fold twofold threefold
     grosses dozens hundreds thousands millions billions trillions tenth hundredth thousandth""".split()  # noqa: SIM905
 )
-# Chinese measure words, and Bengali ones
+# Measure words of Chinese, Japanese, Korean, Bengali and Turkish
 COUNTERS = frozenset(
-    (*"个人只本张支件条块辆棵朵颗头座名位次种页岁间份套双盒箱袋瓶杯個枚", "টি", "টা", "জন", "tane", "adet")
+    (*"个人只本张支件条块辆棵朵颗头座名位次种页岁间份套双盒箱袋瓶杯個枚匹冊台羽頭回", "通り", "種類")
+    + (*"개명권장번대", "가지", "마리", "그루", "송이", "자루", "টি", "টা", "জন", "tane", "adet")
 )
 
 

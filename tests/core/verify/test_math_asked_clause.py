@@ -340,6 +340,12 @@ In the figure, find $x$. | 50 | 50^\circ ;; x=50^\circ | 5000\%
 如图,AB∥CD,求x的值。 | 50 | 50^\circ ;; x=50^\circ | 5000\%
 In the figure, find the area of the square. | 50 | 50 | 50^\circ
 如图,求三角形的个数。 | 12 | 12\text{个} | 12^\circ
+$50!$의 끝에 연속하여 나오는 0의 개수를 구하시오. | 12 | 12\text{개} ;; 12개 | 12^\circ ;; 12\text{배}
+남은 학생 수를 구하시오. | 7 | 7\text{명} ;; 7명 | 7\text{배}
+경우의 수를 구하시오. | 24 | 24\text{가지} ;; 24가지 | 24\text{배}
+三人が並ぶ方法の数を求めよ。 | 6 | 6\text{通り} ;; 6通り | 6\text{倍}
+삼각형의 넓이를 구하시오. | 6 | 6 | 6\text{명}
+길이를 구하시오. | 6 | 6\text{ cm} | 6\text{개}
 Tom has 5 apples. He eats 2. How many apples does he have? | 3 | 3\text{ apples left} ;; 3\text{ apples} | 3\text{ apples each}
 Six friends split a 60 dollar bill. How much does everyone pay? | 10 | \$10\text{ each} ;; \$10 | \$10\text{ in total}
 How many girls of the 60 are not in the girl scout? | 40 | 40\text{ girls} ;; 40\text{ girls not in the girl scout} | 40\text{ scouts}
