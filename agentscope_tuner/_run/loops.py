@@ -168,7 +168,7 @@ def _next_turn(waiting: deque[asyncio.Future[None]]) -> None:
 _turns: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, deque[asyncio.Future[None]]] = weakref.WeakKeyDictionary()
 
 
-def call_soon(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *args: Any) -> None:
+def call_soon(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *args: Any) -> None:
     """Call `function` in `loop`, from any thread; not at all where the loop was closed, since no caller waits there."""
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(function, *args)
