@@ -191,7 +191,7 @@ class Gathered(Generic[T]):
         unsettled = set(rows)
         try:
             ends_at = max(row.asked_at for row in rows) + self.patience
-            for row, result in zip(rows, await self.send([row.body for row in rows], ends_at), strict=True):
+            for row, result in zip(rows, await self._sent(rows, ends_at), strict=True):
                 if row.result.done():
                     continue
                 if len(rows) > 1 and self.again(result):
@@ -208,6 +208,24 @@ class Gathered(Generic[T]):
             # The loop is ending: cancel the rows, so that no caller waits for ever
             for row in unsettled:
                 row.result.cancel()
+
+    async def _sent(self, rows: Sequence[_Row[T]], ends_at: float) -> Sequence[T]:
+        """What `send` gives. It is cancelled once nobody waits for any of the rows: it may hang, and others wait for
+        its connection.
+        """
+        async with asyncio.timeout(None) as limit:
+            sends = True
+
+            def gone(_: asyncio.Future[T]) -> None:
+                if sends and all(row.result.done() for row in rows):
+                    limit.reschedule(0.0)
+
+            for row in rows:
+                row.result.add_done_callback(gone)
+            try:
+                return await self.send([row.body for row in rows], ends_at)
+            finally:
+                sends = False
 
     def _next(self, line: _Line[T]) -> list[_Row[T]]:
         now = asyncio.get_running_loop().time()
