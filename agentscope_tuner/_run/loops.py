@@ -20,6 +20,7 @@ import asyncio
 import contextlib
 import contextvars
 import itertools
+import logging
 import os
 import threading
 import weakref
@@ -33,6 +34,7 @@ from typing import Any, TypeVar
 from agentscope_tuner._run.forks import own_lock
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 #: The most calls of one kind that a loop runs in threads at once, unless `limit_threads` sets another number.
 THREADS_AT_ONCE = 32
@@ -183,8 +185,15 @@ async def _without_exit(coroutine: Awaitable[T]) -> T:
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
-    loop.run_forever()
-    loop.close()
+    while True:
+        try:
+            loop.run_forever()
+            loop.close()
+            return
+        # asyncio raises these of a task here, such as one of foreign code. Whoever waits for the task is told; all
+        # others would wait for ever
+        except (SystemExit, KeyboardInterrupt) as exc:
+            _log.warning("%s inside a task of %s: it goes on", type(exc).__name__, threading.current_thread().name)
 
 
 async def _end_when_done(loop: asyncio.AbstractEventLoop) -> None:

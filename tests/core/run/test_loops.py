@@ -64,6 +64,30 @@ def test_a_coroutine_that_ends_the_program_ends_only_itself(ending: type[BaseExc
     assert loops.run(double(3)) == 6
 
 
+@pytest.mark.parametrize("ending", [SystemExit, KeyboardInterrupt])
+def test_a_task_that_ends_the_program_ends_no_loop_on_which_others_wait(ending: type[BaseException]) -> None:
+    """asyncio raises it out of the loop, so that the loop's thread ended, and every caller waited for ever."""
+    told: list[str] = []
+
+    async def end() -> None:
+        raise ending("from a task")
+
+    async def waits_for_it(released: asyncio.Event) -> int:
+        beside = asyncio.create_task(released.wait())
+        with pytest.raises(ending):
+            await asyncio.create_task(end())
+        released.set()
+        return await double(int(await beside) + 20)
+
+    async def scene() -> int:
+        return await waits_for_it(asyncio.Event())
+
+    caller = threading.Thread(target=lambda: told.append(str(loops.run(scene()))), daemon=True)
+    caller.start()
+    caller.join(30)
+    assert told == ["42"]
+
+
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_run_works_in_a_forked_child() -> None:
     assert loops.run(double(1)) == 2
