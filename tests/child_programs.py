@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import threading
 import time
 
@@ -27,8 +26,8 @@ def main(channel: ParentChannel) -> None:
             pow(7, 10**9)
         if word == "exit":
             os._exit(int(rest))
-        if word == "segfault":
-            os.kill(os.getpid(), signal.SIGSEGV)
+        if word == "signal":
+            os.kill(os.getpid(), int(rest))
         if word == "leave" and os.fork() == 0:
             # it holds the channel, and is no member of the group
             os.setsid()

@@ -89,7 +89,8 @@ def test_messages_larger_than_any_buffer_reach_a_worker(pool: Obedient) -> None:
     ("order", "how"),
     [
         (b"exit 7", "ended with exit code 7"),
-        (b"segfault", "was killed by SIGSEGV"),
+        (b"signal 11", "was killed by SIGSEGV"),
+        (b"signal 40", "was killed by signal 40"),
         (b"long 100001", "answered what could not be read, and was killed"),
         (b"leave 30", "ended with exit code 0"),
     ],
