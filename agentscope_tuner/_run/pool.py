@@ -16,6 +16,7 @@ import asyncio
 import atexit
 import contextlib
 import errno
+import logging
 import math
 import socket
 import time
@@ -35,6 +36,7 @@ from agentscope_tuner._run.fair_queue import FairQueue, Request, current_request
 from agentscope_tuner.errors import Cause, JudgeError
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,8 @@ _LOOK_SECONDS = 1.0
 # Seconds for a worker that has closed its channel to end, and for the kernel to end one that was killed
 _END_SECONDS = 1.0
 _END_LOOK_SECONDS = 0.005
+# How long a pool does without the workers that it could not have
+_SCARCE_SECONDS = 10.0
 # A worker that sends without being asked is not read beyond this many messages
 _MOST_UNREAD = 64
 
@@ -395,13 +399,27 @@ class Pool(ABC, Generic[W]):
         try:
             worker = self.start()
         except OSError as exc:
-            self.fail(JudgeError(f"no worker process could be started: {exc}{way_out(exc.errno)}", cause=Cause.WORKER))
+            why = f"no worker process could be started: {exc}{way_out(exc.errno)}"
+            self._do_without(JudgeError(why, cause=Cause.WORKER), has_others=bool(self.workers))
             return False
         self.workers.append(worker)
         attending = asyncio.get_running_loop().create_task(self._attend(worker))
         self._attending.add(attending)
         attending.add_done_callback(self._attending.discard)
         return True
+
+    def _do_without(self, error: Exception, *, has_others: bool) -> None:
+        """Where a worker cannot be had: those that run go on alone for a while. Without any, everybody is told."""
+        if not has_others:
+            self.fail(error)
+            return
+        _log.warning("%d of %d workers go on without another: %s", len(self.workers), self.most, error)
+        asyncio.get_running_loop().call_later(_SCARCE_SECONDS, self._guarded, self._want, self.most)
+        self.most = len(self.workers)
+
+    def _want(self, most: int) -> None:
+        self.most = max(self.most, most)
+        self.hand_out()
 
     def close(self, *, wait: bool = True) -> None:
         """End every worker. The pool may be used again. For any thread; `wait` until all have ended."""
@@ -445,14 +463,15 @@ class Pool(ABC, Generic[W]):
         self.workers.remove(worker)
         closed, late = isinstance(loss, WorkerClosed), isinstance(loss, WallTimeUp | CpuTimeUp)
         loss.how = await worker.end(self.leave_seconds * (not worker.jobs) if closed else 0.0 if late else _END_SECONDS)
-        if not (worker.ready or closed):
+        is_unstarted = not (worker.ready or closed)
+        if is_unstarted:
             self._failed_starts += 1
             error = self.cannot_start(self._failed_starts, loss)
         self._guarded(self.lost, worker, loss)
         worker.child.close()
         if error is not None:
             self._failed_starts = 0
-            self.fail(error)
+            self._do_without(error, has_others=is_unstarted and any(other.ready for other in self.workers))
         self._guarded(self.hand_out)
 
     def _guarded(self, function: Callable[..., None], *args: Any) -> None:

@@ -23,6 +23,7 @@ from typing import Any, cast
 
 import pytest
 
+from agentscope_tuner._run import pool as pool_module
 from agentscope_tuner._run.child import ChildProgram
 from agentscope_tuner._run.pool import POLICY, PoolQuestion, QuestionPool, Toll, WallTimeUp, Worker, WorkerLost
 from agentscope_tuner.errors import Cause, JudgeError
@@ -283,6 +284,49 @@ def test_a_worker_that_the_system_refuses_says_the_way_out(number: int, words: s
     with pytest.raises(JudgeError, match=words) as raised:
         answers(Refused(1), b"never")
     assert raised.value.cause is Cause.WORKER
+
+
+class Scarce(Obedient):
+    """Has one worker; the others are refused by the system, or end while they start."""
+
+    refused = False
+    tried = 0
+
+    def start(self) -> Worker[PoolQuestion]:
+        self.tried += 1
+        if self.tried > 1 and self.refused:
+            raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        self.program = Obedient.program if self.tried == 1 else NoSuchProgram.program
+        return super().start()
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_a_worker_that_cannot_be_had_costs_no_question_while_another_works(refused: bool, tmp_path: Path) -> None:
+    """One start too many took the verdicts of all that waited, and ended an engine's run."""
+    pool = Scarce(3)
+    pool.refused = refused
+    assert answers(pool, b"up") == [b"up"]
+    texts = [f"wait {tmp_path / 'come'}".encode(), b"next", b"last"]
+    waiting = [asked(pool, text) for text in texts]
+    while pool.most > 1:
+        time.sleep(0.001)
+    (tmp_path / "come").touch()
+    assert [answer.result(SECONDS) for answer in waiting] == texts
+    # without the last one all are told
+    pool.workers[0].child.kill()
+    with pytest.raises(JudgeError, match="no worker process could be started|3 worker processes ended"):
+        asked(pool, b"never").result(SECONDS)
+    pool.close()
+
+
+def test_workers_are_wanted_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "_SCARCE_SECONDS", 0.001)
+    pool = Scarce(2)
+    pool.refused = True
+    assert answers(pool, b"one", b"two", b"three") == [b"one", b"two", b"three"]
+    while pool.most < 2:
+        time.sleep(0.001)
+    pool.close()
 
 
 @pytest.mark.parametrize(
