@@ -314,7 +314,7 @@ def test_a_worker_that_cannot_be_had_costs_no_question_while_another_works(refus
     assert [answer.result(SECONDS) for answer in waiting] == texts
     # without the last one all are told
     pool.workers[0].child.kill()
-    with pytest.raises(JudgeError, match="no worker process could be started|3 worker processes ended"):
+    with pytest.raises(JudgeError, match=r"no worker process could be started|3 worker processes ended"):
         asked(pool, b"never").result(SECONDS)
     pool.close()
 
