@@ -6,7 +6,6 @@ import asyncio
 import copy
 import json
 import math
-import weakref
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -15,6 +14,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from agentscope_tuner._run.loops import PerLoop
 from agentscope_tuner.bounds import bounded
 from agentscope_tuner.errors import DeadlineError, input_error, told
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
@@ -138,9 +138,7 @@ class Gathered(Generic[T]):
     senders: int
     patience: float
     again: Callable[[T], bool] = lambda _: False
-    _lines: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Line[T]] = field(
-        default_factory=weakref.WeakKeyDictionary, init=False
-    )
+    _lines: PerLoop[_Line[T]] = field(default_factory=lambda: PerLoop(_Line), init=False)
 
     async def ask(self, row: bytes) -> T:
         """The result of `row`.
@@ -150,7 +148,7 @@ class Gathered(Generic[T]):
             Exception: the exception of the request that carried the row.
         """
         loop = asyncio.get_running_loop()
-        line = self._lines.setdefault(loop, _Line())
+        line = self._lines.here()
         result: asyncio.Future[T] = loop.create_future()
         self._add(line, _Row(row, loop.time(), result))
         # `send` ends by then, too, and its error says more about the reason

@@ -68,9 +68,7 @@ class TimeLimit:
         self._pid = os.getpid()
         # Verdicts that cannot be ended, and when their time is over, by time.monotonic
         self._left: dict[object, float] = {}
-        self._slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._slots = loops.PerLoop(lambda: asyncio.Semaphore(loops.threads_at_once()))
 
     def call(self, task_id: str, function: Callable[..., T], *args: Any) -> T:
         """`function(*args)` for a caller that does not await.
@@ -95,7 +93,7 @@ class TimeLimit:
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + self._seconds
-        slot = _Slot(self._slots.setdefault(loop, asyncio.Semaphore(loops.threads_at_once())))
+        slot = _Slot(self._slots.here())
         try:
             async with asyncio.timeout_at(end):
                 await slot.acquire()

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import threading
+import weakref
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
+from agentscope_tuner._http.limiter import Limiter, Pace
 from agentscope_tuner._run import interrupts, loops
+from agentscope_tuner.task_judge.http_rows import Gathered
 
 
 async def double(number: int) -> int:
@@ -129,6 +135,54 @@ def test_a_thread_has_its_place_until_it_ends_and_then_another_call_has_it() -> 
             return await asyncio.gather(*later)
 
     assert asyncio.run(scene(threading.Event())) == [1, 2, 3]
+
+
+async def more_calls_than_threads() -> None:
+    loops.limit_threads(1)
+    await asyncio.gather(*(loops.in_thread(int, "1") for _ in range(3)))
+
+
+async def _never(rows: object, until: float) -> list[None]:
+    await asyncio.Event().wait()
+    return []
+
+
+_gathered: Gathered[None] = Gathered(_never, most_rows=1, most_bytes=1, senders=1, patience=60.0)
+
+
+async def rows_that_are_never_sent() -> None:
+    asked = [asyncio.create_task(_gathered.ask(b"row")) for _ in range(3)]
+    await asyncio.sleep(0)
+    assert not any(task.done() for task in asked)
+
+
+_limited = loops.PerLoop(lambda: Limiter(1, Pace()))
+
+
+async def requests_that_wait_for_a_turn() -> None:
+    limiter = _limited.here()
+    await limiter.turn()
+    limiter.refused(0.0, 60.0)
+    limiter.end()
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(limiter.turn(), 0.001)
+
+
+@pytest.mark.parametrize("scene", [more_calls_than_threads, rows_that_are_never_sent, requests_that_wait_for_a_turn])
+def test_what_waited_on_a_loop_does_not_keep_it_once_another_works(
+    scene: Callable[[], Coroutine[Any, Any, None]],
+) -> None:
+    """asyncio's locks and futures hold on to their loops: a trainer with a loop for each step kept all of them."""
+    found: list[weakref.ref[asyncio.AbstractEventLoop]] = []
+
+    async def seen() -> None:
+        found.append(weakref.ref(asyncio.get_running_loop()))
+        await scene()
+
+    for _ in range(4):
+        asyncio.run(seen())
+    gc.collect()
+    assert [loop() for loop in found[:-1]] == [None] * 3
 
 
 def test_who_waits_for_news_looks_again_until_there_is_some(monkeypatch: pytest.MonkeyPatch) -> None:
