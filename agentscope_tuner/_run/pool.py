@@ -500,6 +500,7 @@ class PoolQuestion:
         limit: the most seconds to the answer, without the start of the pool's first worker; None for no limit. A worker
             that takes longer is killed.
         ends: when that is, by `time.monotonic`.
+        timer: gives it up then, while it waits.
     """
 
     message: bytes | None
@@ -509,6 +510,7 @@ class PoolQuestion:
     toll: Toll = field(default_factory=Toll)
     limit: float | None = None
     ends: float = math.inf
+    timer: asyncio.TimerHandle | None = None
 
 
 Q = TypeVar("Q", bound=PoolQuestion)
@@ -559,7 +561,7 @@ class QuestionPool(Pool[W], Generic[W, Q]):
             for question in self._untimed:
                 assert question.limit is not None
                 question.ends = time.monotonic() + question.limit
-                asyncio.get_running_loop().call_later(question.limit, self._expire, question)
+                question.timer = asyncio.get_running_loop().call_later(question.limit, self._expire, question)
             self._untimed.clear()
         for worker in self.workers:
             if not (worker.ready and self.queue and self.has_room(worker) and worker.is_trusted()):
@@ -610,6 +612,7 @@ class QuestionPool(Pool[W], Generic[W, Q]):
 
     def fail(self, error: Exception) -> None:
         """See Pool."""
+        self._untimed.clear()
         while (question := self._next()) is not None:
             # One JudgeError each: whoever waits names its own task in it
             own = JudgeError(error.message, cause=error.cause) if type(error) is JudgeError else error
@@ -631,6 +634,9 @@ class QuestionPool(Pool[W], Generic[W, Q]):
         """The next question that somebody still waits for."""
         while (found := self.queue.take()) is not None:
             answer = found.answer
+            if found.timer is not None:
+                # It would keep the question for its whole limit
+                found.timer.cancel()
             if answer.running() or (not answer.done() and answer.set_running_or_notify_cancel()):
                 if found.ends > time.monotonic():
                     return found

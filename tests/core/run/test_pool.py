@@ -23,6 +23,7 @@ from typing import Any, cast
 
 import pytest
 
+from agentscope_tuner._run import loops
 from agentscope_tuner._run import pool as pool_module
 from agentscope_tuner._run.child import ChildProgram
 from agentscope_tuner._run.pool import POLICY, PoolQuestion, QuestionPool, Toll, WallTimeUp, Worker, WorkerLost
@@ -139,6 +140,17 @@ def test_the_time_in_the_queue_counts_and_the_first_start_does_not(pool: Obedien
         waiting.result(0.9)
     with pytest.raises(NoAnswer, match="late"):
         hanging.result(SECONDS)
+
+
+def test_no_question_is_kept_once_it_has_its_answer(pool: Obedient) -> None:
+    """Each was kept, with its message, until its limit was over: at a limit of minutes that was a data set."""
+    assert answers(pool, b"one", b"two") == [b"one", b"two"]
+    timers = list(loops.workers_loop()._scheduled)  # type: ignore[attr-defined]
+    assert not [timer for timer in timers if timer._args and isinstance(timer._args[0], PoolQuestion)]
+    unborn = NoSuchProgram(1)
+    with pytest.raises(JudgeError, match="ended while they loaded"):
+        answers(unborn, b"one")
+    assert unborn._untimed == []
 
 
 class HeldUp(Obedient):
