@@ -329,6 +329,7 @@ class Pool(ABC, Generic[W]):
         self.workers: list[W] = []
         self._attending: set[asyncio.Task[None]] = set()
         self._failed_starts = 0
+        self._is_used = False
 
     # What a program says
 
@@ -387,6 +388,7 @@ class Pool(ABC, Generic[W]):
             loop = loops.workers_loop()
         except RuntimeError as exc:
             raise JudgeError(f"no thread could be started: {exc}{way_out(errno.EAGAIN)}", cause=Cause.WORKER) from exc
+        self._is_used = True
         loop.call_soon_threadsafe(self._guarded, function, *args)
 
     def start_worker(self) -> bool:
@@ -423,7 +425,8 @@ class Pool(ABC, Generic[W]):
 
     def close(self, *, wait: bool = True) -> None:
         """End every worker. The pool may be used again. For any thread; `wait` until all have ended."""
-        if not self._attending:
+        # Not whether it has workers: the loop may be starting the first
+        if not self._is_used:
             return
         closed = self._closing()
         # The garbage collector may close a pool in any thread, even in the loop's own, which cannot wait for itself
@@ -432,7 +435,7 @@ class Pool(ABC, Generic[W]):
 
     async def aclose(self) -> None:
         """`close` for callers inside another event loop."""
-        if self._attending:
+        if self._is_used:
             await asyncio.wrap_future(self._closing())
 
     def _closing(self) -> Future[None]:

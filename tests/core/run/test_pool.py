@@ -27,6 +27,7 @@ from agentscope_tuner._run import loops
 from agentscope_tuner._run import pool as pool_module
 from agentscope_tuner._run.child import ChildProgram
 from agentscope_tuner._run.pool import POLICY, PoolQuestion, QuestionPool, Toll, WallTimeUp, Worker, WorkerLost
+from agentscope_tuner.env_service.episodes import EpisodeProcess
 from agentscope_tuner.errors import Cause, JudgeError
 
 ROOT = Path(__file__).parents[3]
@@ -151,6 +152,38 @@ def test_no_question_is_kept_once_it_has_its_answer(pool: Obedient) -> None:
     with pytest.raises(JudgeError, match="ended while they loaded"):
         answers(unborn, b"one")
     assert unborn._untimed == []
+
+
+class SlowToStart(EpisodeProcess):
+    """Starts its process when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__("no->Environment", max_answer_bytes=LIMIT, seconds=SECONDS)
+        self.begun, self.told = threading.Event(), threading.Event()
+
+    def start(self) -> Any:
+        self.begun.set()
+        self.told.wait(SECONDS)
+        return super().start()
+
+
+def test_an_episode_that_is_given_up_while_its_process_is_started_leaves_none_behind() -> None:
+    async def scene(episode: SlowToStart) -> None:
+        loading = asyncio.create_task(episode.load())
+        while not episode.begun.is_set():
+            await asyncio.sleep(0)
+        loading.cancel()
+        for _ in range(3):
+            # it looks whether there is a process to end
+            await asyncio.sleep(0)
+        episode.told.set()
+        with pytest.raises(asyncio.CancelledError):
+            await loading
+        # what the pools' loop was at has ended
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loops.workers_loop()))
+        assert episode.workers == []
+
+    asyncio.run(scene(SlowToStart()))
 
 
 class HeldUp(Obedient):
