@@ -280,6 +280,17 @@ def test_a_judge_is_asked_again_once_what_hung_has_ended(name: str) -> None:
         assert time.monotonic() < ended
 
 
+def test_a_verdict_that_waits_for_a_thread_loses_none_of_its_time() -> None:
+    """Of a thousand samples that a trainer asked about at once, the last had used up their time before their turn."""
+    judge = load_judge(config("SomeHang", max_abandoned=9, deadline=1.0))
+
+    async def scene() -> list[Judgement]:
+        loops.limit_threads(1)
+        return await asyncio.gather(*(judge.ajudge(TASK, output) for output in (OUTPUT, QUICK, QUICK)))
+
+    assert [each.reward for each in asyncio.run(scene())] == [None, 1.0, 1.0]
+
+
 class SomeBlockTheirLoop(BaseJudge):
     """Blocks its loop on `hang`, and judges everything else."""
 
