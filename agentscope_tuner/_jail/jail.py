@@ -571,6 +571,8 @@ def check_isolation(*, bare: bool = False) -> None:
         NoIsolationError: they cannot; the message says what to do.
     """
     if why := _tried(bare):
+        # What was wrong may be mended, or have passed, when this process asks again
+        _tried.cache_clear()
         raise NoIsolationError(
             f"no program can be run here, even without isolation: {why}; use a remote sandbox"
             if bare
