@@ -188,7 +188,10 @@ def test_a_call_that_needs_a_place_keeps_none_waiting_that_has_one() -> None:
             limiter.leave(place)
 
         async with turn_of(limiter):
-            calls = [asyncio.create_task(call("needs one", 1.0, Place())), asyncio.create_task(call("has one", 9.0, has))]
+            calls = [
+                asyncio.create_task(call("needs one", 1.0, Place())),
+                asyncio.create_task(call("has one", 9.0, has)),
+            ]
             await asyncio.sleep(0)
         async with asyncio.timeout(30):
             await asyncio.gather(*calls)
