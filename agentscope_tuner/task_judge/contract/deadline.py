@@ -411,7 +411,7 @@ class Asking:
 
     def at_once(self, concurrency: int) -> int:
         """How many rows to ask the judge about at once, `concurrency` where it awaits. More rows would lose time while
-        they wait for a thread or a process.
+        they wait for a process.
         """
         if self._processes is not None:
             return self._processes.most
