@@ -124,7 +124,11 @@ def test_code_in_a_thread_cannot_hang_or_end_the_loop_that_waits_for_it(ending: 
 def test_a_thread_has_its_place_until_it_ends_and_then_another_call_has_it() -> None:
     async def scene(gate: threading.Event) -> list[int]:
         loops.limit_threads(1)
-        hangs = asyncio.create_task(loops.in_thread(gate.wait))
+        begun = threading.Event()
+        hangs = asyncio.create_task(loops.in_thread(lambda: begun.set() or gate.wait()))  # type: ignore[func-returns-value]
+        # one that has not begun gives its place back at once
+        while not begun.is_set():
+            await asyncio.sleep(0)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(hangs, 0.01)
         later = [asyncio.create_task(loops.in_thread(int, number)) for number in "123"]
