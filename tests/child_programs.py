@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import threading
 import time
 
@@ -22,13 +21,15 @@ def main(channel: ParentChannel) -> None:
         if word == "once" and not os.path.exists(rest):
             open(rest, "x").close()
             threading.Event().wait()
+        while word == "wait" and not os.path.exists(rest):
+            time.sleep(0.001)
         if word == "compute":
             # never returns to the interpreter
             pow(7, 10**9)
         if word == "exit":
             os._exit(int(rest))
-        if word == "segfault":
-            os.kill(os.getpid(), signal.SIGSEGV)
+        if word == "signal":
+            os.kill(os.getpid(), int(rest))
         if word == "leave" and os.fork() == 0:
             # it holds the channel, and is no member of the group
             os.setsid()

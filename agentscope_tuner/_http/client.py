@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import httpx
 from agentscope_tuner._http import BadAnswer, HttpAnswer, HttpCall, HttpLimits, Peer
 from agentscope_tuner._http.limiter import Limiter, pace_of
 from agentscope_tuner._http.retries import PASSING_STATUS, Retries, is_busy, is_refused, may_repeat, retry_after
+from agentscope_tuner._run.loops import PerLoop
 from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError, JudgeError, told
 
@@ -97,9 +97,7 @@ class HttpExchange:
         is_https = any(url.startswith("https") for url in urls)
         self._tls = _trusting(limits.ca_file) if limits.ca_file is not None and is_https else None
         self._parsed: dict[str, httpx.URL] = {}
-        self._limiters: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, list[Limiter]] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._limiters = PerLoop(lambda: [Limiter(limits.max_connections, pace_of(url)) for url in urls])
         self._current = 0
         self._answered = False
         self._homes: OrderedDict[str, int] = OrderedDict()
@@ -174,10 +172,8 @@ class HttpExchange:
     async def _send(self, call: HttpCall[Any], call_end: float, place: int) -> HttpAnswer:
         """One try, from waiting for its turn to the last byte."""
         loop = asyncio.get_running_loop()
-        if (limiters := self._limiters.get(loop)) is None:
-            limiters = self._limiters[loop] = [Limiter(self.limits.max_connections, pace_of(u)) for u in self._urls]
+        limiter = self._limiters.here()[place]
         async with asyncio.timeout_at(call_end) as limit:
-            limiter = limiters[place]
             sent_at = await limiter.turn(call_end)
             try:
                 end = min(loop.time() + call.seconds, call_end)

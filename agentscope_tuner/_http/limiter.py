@@ -125,7 +125,8 @@ class Limiter:
         self._window = float(most)
         self._lowered_at = 0.0
         self._running = self._held = 0
-        self._waiting: list[tuple[float, int, Place | None, asyncio.Future[None]]] = []
+        # Who needs a place comes last: one that needs it before one that waits for a turn alone would keep both waiting
+        self._waiting: list[tuple[bool, float, int, Place | None, asyncio.Future[None]]] = []
         self._order = itertools.count()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -190,7 +191,8 @@ class Limiter:
 
     async def _wait(self, deadline: float, place: Place | None) -> None:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._waiting, (deadline, next(self._order), place, turn))
+        needs_place = place is not None and not place.is_held
+        heapq.heappush(self._waiting, (needs_place, deadline, next(self._order), place, turn))
         self._start_next()
         try:
             await turn
@@ -215,7 +217,7 @@ class Limiter:
 
     def _start_next(self) -> None:
         while self._waiting:
-            _, _, place, turn = self._waiting[0]
+            *_, place, turn = self._waiting[0]
             if not turn.done():
                 if not self._may_start(place):
                     return
@@ -231,7 +233,7 @@ class Limiter:
     def _pause_next(self) -> None:
         """Tell the calls that would have a turn now that the endpoint's pause keeps them waiting."""
         free = max(1, int(self._window)) - self._running
-        for _, _, place, turn in heapq.nsmallest(free, self._waiting):
+        for *_, place, turn in heapq.nsmallest(free, self._waiting):
             if place is not None and place.paused is not None and not turn.done():
                 place.paused()
                 place.paused = None

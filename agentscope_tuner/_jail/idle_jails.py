@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from agentscope_tuner._jail.bubblewrap import NoIsolationError
 from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits, check_isolation, try_out
@@ -54,13 +54,18 @@ class WarmJails:
         """Take a jail back, which no run is under way in."""
         with self._lock:
             idle = self._idle.setdefault(kind, [])
-            if jail.alive and len(idle) < _MOST_IDLE:
+            # Where the system starts no more threads, nobody would end it: it does not wait then
+            if jail.alive and len(idle) < _MOST_IDLE and self._watched():
                 idle.append((time.monotonic() + self._seconds, jail))
-                if not self._is_watched:
-                    self._is_watched = True
-                    threading.Thread(target=self._watch, name="astuner-idle-jails", daemon=True).start()
                 return
         jail.close()
+
+    def _watched(self) -> bool:
+        if not self._is_watched:
+            with suppress(RuntimeError):
+                threading.Thread(target=self._watch, name="astuner-idle-jails", daemon=True).start()
+                self._is_watched = True
+        return self._is_watched
 
     def run(self, kind: str, make: Callable[[], Jail], work: JailWork, limits: RunLimits) -> Ending:
         """Run a program, a second time in a new jail where what ended it may have come from outside.

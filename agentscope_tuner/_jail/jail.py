@@ -188,11 +188,13 @@ class _Starter:
 
     def run(self, make: Callable[[], ChildProcess]) -> ChildProcess:
         with self._lock:
-            if self._asked is None:
-                self._asked = SimpleQueue()
-                threading.Thread(target=_work, args=(self._asked,), name="astuner-jails", daemon=True).start()
+            if (asked := self._asked) is None:
+                asked = SimpleQueue()
+                threading.Thread(target=_work, args=(asked,), name="astuner-jails", daemon=True).start()
+                # Behind the start: whoever asks where no thread runs would wait for ever
+                self._asked = asked
         future: Future[ChildProcess] = Future()
-        self._asked.put((future, make))
+        asked.put((future, make))
         return future.result()
 
 
@@ -569,6 +571,8 @@ def check_isolation(*, bare: bool = False) -> None:
         NoIsolationError: they cannot; the message says what to do.
     """
     if why := _tried(bare):
+        # What was wrong may be mended, or have passed, when this process asks again
+        _tried.cache_clear()
         raise NoIsolationError(
             f"no program can be run here, even without isolation: {why}; use a remote sandbox"
             if bare

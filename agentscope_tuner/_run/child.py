@@ -210,7 +210,11 @@ class ChildProcess:
         assert self._process is not None
         self.kill()
         code = self._process.wait()
-        return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        if code >= 0:
+            return f"ended with exit code {code}"
+        # most real-time signals have no name
+        names = {number.value: number.name for number in signal.Signals}
+        return f"was killed by {names.get(-code, f'signal {-code}')}"
 
     def close(self) -> None:
         """Close this end of the channel and everything else that is held open for the child.

@@ -16,7 +16,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from importlib import _bootstrap
 from typing import Any, Generic, TypeVar
 
@@ -34,9 +34,12 @@ _MOST_WAITING = 100
 _lock = threading.RLock()
 
 
-def own_lock() -> threading.Lock:
-    """A lock of a module, which is free in a forked child, also where a thread of the parent held it at the fork."""
-    lock = threading.Lock()
+def own_lock() -> AbstractContextManager[bool]:
+    """A lock of a module, which is free in a forked child, also where a thread of the parent held it at the fork.
+
+    Its thread may take it again: what runs under it may import a user's module, which comes back here.
+    """
+    lock = threading.RLock()
     # As the standard library's own modules do
     os.register_at_fork(after_in_child=lock._at_fork_reinit)  # type: ignore[attr-defined]
     return lock

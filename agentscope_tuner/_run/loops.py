@@ -20,6 +20,7 @@ import asyncio
 import contextlib
 import contextvars
 import itertools
+import logging
 import os
 import threading
 import weakref
@@ -28,11 +29,12 @@ from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from agentscope_tuner._run.forks import own_lock
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 #: The most calls of one kind that a loop runs in threads at once, unless `limit_threads` sets another number.
 THREADS_AT_ONCE = 32
@@ -106,6 +108,28 @@ def run(coroutine: Awaitable[T]) -> T:
         raise
 
 
+class PerLoop(Generic[T]):
+    """What each event loop has of its own, made when the loop first asks for it.
+
+    It may hold on to its loop, as asyncio's locks and futures do. So it is forgotten when another loop asks and its own
+    is closed: a trainer may have a loop for each step.
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._made: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, T] = weakref.WeakKeyDictionary()
+
+    def here(self) -> T:
+        """The running loop's."""
+        loop = asyncio.get_running_loop()
+        if (found := self._made.get(loop)) is None:
+            for known in self._made.keyrefs():
+                if (earlier := known()) is not None and earlier.is_closed():
+                    self._made.pop(earlier, None)
+            found = self._made[loop] = self._make()
+        return found
+
+
 async def in_thread(function: Callable[..., T], *args: Any) -> T:
     """Run foreign code in a thread: `function(*args)`. No exception of it can stop or hang the waiting loop, and a
     thread that hangs does not keep the program from ending.
@@ -115,7 +139,7 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
             KeyboardInterrupt, which would end the loop; and of a CancelledError, which would pass for the caller's own.
     """
     loop = asyncio.get_running_loop()
-    slots = _slots.setdefault(loop, asyncio.Semaphore(threads_at_once()))
+    slots = _slots.here()
     await slots.acquire()
     try:
         future = start_thread(function, *args)
@@ -139,7 +163,7 @@ def threads_at_once() -> int:
 
 
 _most_threads: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, int] = weakref.WeakKeyDictionary()
-_slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = weakref.WeakKeyDictionary()
+_slots = PerLoop(lambda: asyncio.Semaphore(threads_at_once()))
 
 
 def turn() -> asyncio.Future[None]:
@@ -147,7 +171,7 @@ def turn() -> asyncio.Future[None]:
     in a round of its own, so that whatever is quick waits for one of them at most, and not for all.
     """
     loop = asyncio.get_running_loop()
-    if not (waiting := _turns.setdefault(loop, deque())):
+    if not (waiting := _turns.here()):
         loop.call_soon(_next_turn, waiting)
     waiting.append(loop.create_future())
     return waiting[-1]
@@ -165,10 +189,10 @@ def _next_turn(waiting: deque[asyncio.Future[None]]) -> None:
 
 
 # By loop: those who wait for a turn, the first one next
-_turns: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, deque[asyncio.Future[None]]] = weakref.WeakKeyDictionary()
+_turns: PerLoop[deque[asyncio.Future[None]]] = PerLoop(deque)
 
 
-def call_soon(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *args: Any) -> None:
+def call_soon(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *args: Any) -> None:
     """Call `function` in `loop`, from any thread; not at all where the loop was closed, since no caller waits there."""
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(function, *args)
@@ -183,8 +207,15 @@ async def _without_exit(coroutine: Awaitable[T]) -> T:
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
-    loop.run_forever()
-    loop.close()
+    while True:
+        try:
+            loop.run_forever()
+            loop.close()
+            return
+        # asyncio raises these of a task here, such as one of foreign code. Whoever waits for the task is told; all
+        # others would wait for ever
+        except (SystemExit, KeyboardInterrupt) as exc:
+            _log.warning("%s inside a task of %s: it goes on", type(exc).__name__, threading.current_thread().name)
 
 
 async def _end_when_done(loop: asyncio.AbstractEventLoop) -> None:

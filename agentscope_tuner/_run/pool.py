@@ -16,6 +16,7 @@ import asyncio
 import atexit
 import contextlib
 import errno
+import logging
 import math
 import socket
 import time
@@ -35,6 +36,7 @@ from agentscope_tuner._run.fair_queue import FairQueue, Request, current_request
 from agentscope_tuner.errors import Cause, JudgeError
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,8 @@ _LOOK_SECONDS = 1.0
 # Seconds for a worker that has closed its channel to end, and for the kernel to end one that was killed
 _END_SECONDS = 1.0
 _END_LOOK_SECONDS = 0.005
+# How long a pool does without the workers that it could not have
+_SCARCE_SECONDS = 10.0
 # A worker that sends without being asked is not read beyond this many messages
 _MOST_UNREAD = 64
 
@@ -325,6 +329,7 @@ class Pool(ABC, Generic[W]):
         self.workers: list[W] = []
         self._attending: set[asyncio.Task[None]] = set()
         self._failed_starts = 0
+        self._is_used = False
 
     # What a program says
 
@@ -383,6 +388,7 @@ class Pool(ABC, Generic[W]):
             loop = loops.workers_loop()
         except RuntimeError as exc:
             raise JudgeError(f"no thread could be started: {exc}{way_out(errno.EAGAIN)}", cause=Cause.WORKER) from exc
+        self._is_used = True
         loop.call_soon_threadsafe(self._guarded, function, *args)
 
     def start_worker(self) -> bool:
@@ -395,7 +401,8 @@ class Pool(ABC, Generic[W]):
         try:
             worker = self.start()
         except OSError as exc:
-            self.fail(JudgeError(f"no worker process could be started: {exc}{way_out(exc.errno)}", cause=Cause.WORKER))
+            why = f"no worker process could be started: {exc}{way_out(exc.errno)}"
+            self._do_without(JudgeError(why, cause=Cause.WORKER), has_others=bool(self.workers))
             return False
         self.workers.append(worker)
         attending = asyncio.get_running_loop().create_task(self._attend(worker))
@@ -403,9 +410,23 @@ class Pool(ABC, Generic[W]):
         attending.add_done_callback(self._attending.discard)
         return True
 
+    def _do_without(self, error: Exception, *, has_others: bool) -> None:
+        """Where a worker cannot be had: those that run go on alone for a while. Without any, everybody is told."""
+        if not has_others:
+            self.fail(error)
+            return
+        _log.warning("%d of %d workers go on without another: %s", len(self.workers), self.most, error)
+        asyncio.get_running_loop().call_later(_SCARCE_SECONDS, self._guarded, self._want, self.most)
+        self.most = len(self.workers)
+
+    def _want(self, most: int) -> None:
+        self.most = max(self.most, most)
+        self.hand_out()
+
     def close(self, *, wait: bool = True) -> None:
         """End every worker. The pool may be used again. For any thread; `wait` until all have ended."""
-        if not self._attending:
+        # Not whether it has workers: the loop may be starting the first
+        if not self._is_used:
             return
         closed = self._closing()
         # The garbage collector may close a pool in any thread, even in the loop's own, which cannot wait for itself
@@ -414,7 +435,7 @@ class Pool(ABC, Generic[W]):
 
     async def aclose(self) -> None:
         """`close` for callers inside another event loop."""
-        if self._attending:
+        if self._is_used:
             await asyncio.wrap_future(self._closing())
 
     def _closing(self) -> Future[None]:
@@ -445,14 +466,15 @@ class Pool(ABC, Generic[W]):
         self.workers.remove(worker)
         closed, late = isinstance(loss, WorkerClosed), isinstance(loss, WallTimeUp | CpuTimeUp)
         loss.how = await worker.end(self.leave_seconds * (not worker.jobs) if closed else 0.0 if late else _END_SECONDS)
-        if not (worker.ready or closed):
+        is_unstarted = not (worker.ready or closed)
+        if is_unstarted:
             self._failed_starts += 1
             error = self.cannot_start(self._failed_starts, loss)
         self._guarded(self.lost, worker, loss)
         worker.child.close()
         if error is not None:
             self._failed_starts = 0
-            self.fail(error)
+            self._do_without(error, has_others=is_unstarted and any(other.ready for other in self.workers))
         self._guarded(self.hand_out)
 
     def _guarded(self, function: Callable[..., None], *args: Any) -> None:
@@ -481,6 +503,7 @@ class PoolQuestion:
         limit: the most seconds to the answer, without the start of the pool's first worker; None for no limit. A worker
             that takes longer is killed.
         ends: when that is, by `time.monotonic`.
+        timer: gives it up then, while it waits.
     """
 
     message: bytes | None
@@ -490,6 +513,7 @@ class PoolQuestion:
     toll: Toll = field(default_factory=Toll)
     limit: float | None = None
     ends: float = math.inf
+    timer: asyncio.TimerHandle | None = None
 
 
 Q = TypeVar("Q", bound=PoolQuestion)
@@ -540,7 +564,7 @@ class QuestionPool(Pool[W], Generic[W, Q]):
             for question in self._untimed:
                 assert question.limit is not None
                 question.ends = time.monotonic() + question.limit
-                asyncio.get_running_loop().call_later(question.limit, self._expire, question)
+                question.timer = asyncio.get_running_loop().call_later(question.limit, self._expire, question)
             self._untimed.clear()
         for worker in self.workers:
             if not (worker.ready and self.queue and self.has_room(worker) and worker.is_trusted()):
@@ -591,6 +615,7 @@ class QuestionPool(Pool[W], Generic[W, Q]):
 
     def fail(self, error: Exception) -> None:
         """See Pool."""
+        self._untimed.clear()
         while (question := self._next()) is not None:
             # One JudgeError each: whoever waits names its own task in it
             own = JudgeError(error.message, cause=error.cause) if type(error) is JudgeError else error
@@ -612,6 +637,9 @@ class QuestionPool(Pool[W], Generic[W, Q]):
         """The next question that somebody still waits for."""
         while (found := self.queue.take()) is not None:
             answer = found.answer
+            if found.timer is not None:
+                # It would keep the question for its whole limit
+                found.timer.cancel()
             if answer.running() or (not answer.done() and answer.set_running_or_notify_cancel()):
                 if found.ends > time.monotonic():
                     return found

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import copy
 import importlib
-import threading
 from collections.abc import Mapping
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, PrivateAttr
 
+from agentscope_tuner._run.forks import own_lock
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.records.formats.sample import message_text
@@ -29,7 +29,7 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 # What AgentJet's readers write where a row has no question, or an environment asks it
 _NO_QUESTION = frozenset({"[not defined]", "Empty", ""})
-_lock = threading.Lock()
+_lock = own_lock()
 _loaded: dict[str, ConfiguredJudge] = {}
 
 
@@ -49,9 +49,7 @@ class AstunerJudge:
         # The section's text is the key: AgentJet may read its file anew
         text = OmegaConf.to_yaml(config.get("astuner"))
         with _lock:
-            if text not in _loaded:
-                _loaded[text] = _pointwise(ConfiguredJudge(config))
-            self._judge = _loaded[text]
+            self._judge = _loaded.get(text) or _loaded.setdefault(text, _pointwise(ConfiguredJudge(config)))
 
     def compute_reward(self, workflow_task: Any, workflow_output: Any) -> tuple[float, bool]:
         """`(raw_reward, is_success)` of a rollout.

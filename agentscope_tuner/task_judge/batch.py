@@ -388,9 +388,8 @@ def judge_for(config: str | Path) -> ConfiguredJudge:
     """
     path = located(config)
     with _lock:
-        if path not in _loaded:
-            _loaded[path] = ConfiguredJudge(path)
-        return _loaded[path]
+        # A module with a judge of its own may ask for it here as it is imported
+        return _loaded.get(path) or _loaded.setdefault(path, ConfiguredJudge(path))
 
 
 def loaded(config: str | Path) -> str:

@@ -6,7 +6,6 @@ import asyncio
 import copy
 import json
 import math
-import weakref
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -15,6 +14,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from agentscope_tuner._run.loops import PerLoop
 from agentscope_tuner.bounds import bounded
 from agentscope_tuner.errors import DeadlineError, input_error, told
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
@@ -138,9 +138,7 @@ class Gathered(Generic[T]):
     senders: int
     patience: float
     again: Callable[[T], bool] = lambda _: False
-    _lines: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Line[T]] = field(
-        default_factory=weakref.WeakKeyDictionary, init=False
-    )
+    _lines: PerLoop[_Line[T]] = field(default_factory=lambda: PerLoop(_Line), init=False)
 
     async def ask(self, row: bytes) -> T:
         """The result of `row`.
@@ -150,7 +148,7 @@ class Gathered(Generic[T]):
             Exception: the exception of the request that carried the row.
         """
         loop = asyncio.get_running_loop()
-        line = self._lines.setdefault(loop, _Line())
+        line = self._lines.here()
         result: asyncio.Future[T] = loop.create_future()
         self._add(line, _Row(row, loop.time(), result))
         # `send` ends by then, too, and its error says more about the reason
@@ -191,7 +189,7 @@ class Gathered(Generic[T]):
         unsettled = set(rows)
         try:
             ends_at = max(row.asked_at for row in rows) + self.patience
-            for row, result in zip(rows, await self.send([row.body for row in rows], ends_at), strict=True):
+            for row, result in zip(rows, await self._sent(rows, ends_at), strict=True):
                 if row.result.done():
                     continue
                 if len(rows) > 1 and self.again(result):
@@ -208,6 +206,24 @@ class Gathered(Generic[T]):
             # The loop is ending: cancel the rows, so that no caller waits for ever
             for row in unsettled:
                 row.result.cancel()
+
+    async def _sent(self, rows: Sequence[_Row[T]], ends_at: float) -> Sequence[T]:
+        """What `send` gives. It is cancelled once nobody waits for any of the rows: it may hang, and others wait for
+        its connection.
+        """
+        async with asyncio.timeout(None) as limit:
+            sends = True
+
+            def gone(_: asyncio.Future[T]) -> None:
+                if sends and all(row.result.done() for row in rows):
+                    limit.reschedule(0.0)
+
+            for row in rows:
+                row.result.add_done_callback(gone)
+            try:
+                return await self.send([row.body for row in rows], ends_at)
+            finally:
+                sends = False
 
     def _next(self, line: _Line[T]) -> list[_Row[T]]:
         now = asyncio.get_running_loop().time()

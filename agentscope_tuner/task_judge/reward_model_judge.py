@@ -468,7 +468,9 @@ class RewardModelJudge(BaseJudge):
 
         try:
             async with asyncio.timeout(self._seconds):
-                return score, await is_to_blame(failed, again, control)
+                at_fault = await is_to_blame(failed, again, control)
+                # `again` may have found one
+                return score, at_fault
         except TimeoutError:
             return first, False
 

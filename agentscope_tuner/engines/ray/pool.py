@@ -289,8 +289,9 @@ class _ActorHandle:
         self._changed = threading.Condition()
 
     def call(self, method: str, *args: Any) -> Any:
-        self._count(1)
         ref = getattr(self.actor, method).remote(*args)
+        # Not a call that could not be sent, which would never end
+        self._count(1)
         ref.future().add_done_callback(lambda _: self._count(-1))
         return ref
 

@@ -246,7 +246,7 @@ async def _one_reply(
     expected, cost = prompt + _REPLY_TOKENS, prices.cost(prompt, _REPLY_TOKENS) if prices else 0.0
 
     def send(fields: Mapping[str, Any]) -> Awaitable[Any]:
-        state.breaker.check()
+        state.breaker.check(place)
         if state.spending is not None:
             state.spending.take(expected, cost)
         # Not `chat.completions.create`: its walk over the types of a request takes a tenth of a call

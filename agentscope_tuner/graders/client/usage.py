@@ -213,20 +213,22 @@ class Breaker:
         self._refused = False
         self._open_until = 0.0
         self._last = ""
+        self._tried: object = None
 
-    def check(self) -> None:
-        """Raises GraderError if no verdict may be asked for now."""
-        if self._most is None or (self._failures < self._most and not self._refused):
+    def check(self, verdict: object) -> None:
+        """Raises GraderError if no request may be sent for `verdict` now."""
+        if self._most is None or (self._failures < self._most and not self._refused) or verdict is self._tried:
             return
         if time.monotonic() < self._open_until:
             counted = "one verdict" if self._failures == 1 else f"the last {self._failures} verdicts in a row"
             raise GraderError(f"not asked: {counted} failed, the last one of: {self._last}", cause=Cause.BREAKER)
-        # This verdict is the one try after the pause: refuse all others for another pause
+        # This verdict, which may take several requests, is the one try after the pause: refuse all others for another
+        self._tried = verdict
         self._open_until = time.monotonic() + self._rest()
 
     def succeeded(self) -> None:
         """A verdict was reached."""
-        self._failures, self._refused = 0, False
+        self._failures, self._refused, self._tried = 0, False, None
 
     def failed(self, error: GraderError, *, refused: bool = False) -> None:
         """A verdict failed. A spent budget and the breaker's refusals do not count: neither tells of the endpoint.
@@ -238,7 +240,7 @@ class Breaker:
         if error.cause in {Cause.INTERRUPTED, Cause.BREAKER}:
             return
         self._failures += 1
-        self._refused = refused
+        self._refused, self._tried = refused, None
         self._last = error.message[:300]
         self._open_until = time.monotonic() + self._rest()
 

@@ -16,7 +16,7 @@ import os
 import pickle
 import time
 import weakref
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -68,9 +68,7 @@ class TimeLimit:
         self._pid = os.getpid()
         # Verdicts that cannot be ended, and when their time is over, by time.monotonic
         self._left: dict[object, float] = {}
-        self._slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._slots = loops.PerLoop(lambda: asyncio.Semaphore(loops.threads_at_once()))
 
     def call(self, task_id: str, function: Callable[..., T], *args: Any) -> T:
         """`function(*args)` for a caller that does not await.
@@ -94,15 +92,12 @@ class TimeLimit:
             DeadlineError: as for `call`.
         """
         loop = asyncio.get_running_loop()
+        slot = _Slot(self._slots.here())
+        # Other verdicts' time is not this one's: each gives its slot back at its deadline, and too many end the asking
+        await slot.acquire()
         end = loop.time() + self._seconds
-        slot = _Slot(self._slots.setdefault(loop, asyncio.Semaphore(loops.threads_at_once())))
         try:
-            async with asyncio.timeout_at(end):
-                await slot.acquire()
-        except TimeoutError:
-            raise _late(self._seconds) from None
-        try:
-            future = self._start(end - loop.time(), function, *args)
+            future = self._start(self._seconds, function, *args)
         # No thread was started, so no thread will free the slot
         except BaseException:
             slot.release()
@@ -138,20 +133,24 @@ class TimeLimit:
         self._check(0.0)
         home = asyncio.get_running_loop()
         outcome: asyncio.Future[_Outcome] = home.create_future()
-        work = _perform(partial(function, *args), outcome, home)
-        away = None if on_this_loop or home is loops.judges_loop() else loops.judges_loop()
-        running: asyncio.Task[None] | Future[None]
-        running = asyncio.run_coroutine_threadsafe(work, away) if away else home.create_task(work)
+        where = home if on_this_loop else loops.judges_loop()
+
+        def ended(told: _Outcome) -> None:
+            # Counted here, and not in the caller's loop alone: that may have closed meanwhile
+            self._end(outcome)
+            loops.call_soon(home, _bring, outcome, told)
+
+        cancel = _begin(_performed(partial(function, *args)), where, ended)
         try:
             await asyncio.wait({outcome}, timeout=self._seconds)
             if not outcome.done():
-                running.cancel()
+                cancel()
                 await asyncio.wait({outcome}, timeout=_GRACE_SECONDS)
                 if not outcome.done():
-                    await self._leave_behind(task_id, outcome, away)
+                    await self._leave_behind(task_id, outcome, None if where is home else where)
                 raise _late(self._seconds)
         except asyncio.CancelledError:
-            running.cancel()
+            cancel()
             raise
         result, error = outcome.result()
         if error is not None:
@@ -161,12 +160,15 @@ class TimeLimit:
     async def _leave_behind(
         self, task_id: str, outcome: asyncio.Future[_Outcome], away: asyncio.AbstractEventLoop | None
     ) -> None:
-        self._left[outcome] = time.monotonic()
-        outcome.add_done_callback(self._end)
         if away is not None and await _is_blocked(away):
+            # However many verdicts wait for the loop, one thread hangs; it goes on when it calls this
+            self._left[away] = time.monotonic()
+            loops.call_soon(away, self._end, away)
             loops.replace_judges_loop(away)
             self._tell(task_id, "it blocks its event loop, which is left behind: await what takes long")
         else:
+            self._left[outcome] = time.monotonic()
+            outcome.add_done_callback(self._end)
             self._tell(task_id, "it did not end when it was cancelled, and is left behind")
 
     def _start(self, seconds: float, function: Callable[..., T], *args: Any) -> Future[T]:
@@ -224,19 +226,33 @@ class _Slot:
             self._slots.release()
 
 
-async def _perform(
-    function: Callable[[], Awaitable[Any]], outcome: asyncio.Future[_Outcome], home: asyncio.AbstractEventLoop
-) -> None:
-    """Pass the judge's result, or its exception, to the loop of its caller."""
+async def _performed(function: Callable[[], Awaitable[Any]]) -> _Outcome:
     try:
-        told: _Outcome = (await function(), None)
+        return await function(), None
     # boundary: SystemExit and KeyboardInterrupt would end the loop; the caller decides what each of them means
     except BaseException as exc:  # noqa: BLE001
-        told = (None, exc)
-    if asyncio.get_running_loop() is home:
-        _bring(outcome, told)
+        return None, exc
+
+
+def _begin(
+    work: Coroutine[Any, Any, _Outcome], where: asyncio.AbstractEventLoop, ended: Callable[[_Outcome], None]
+) -> Callable[[], None]:
+    """Run `work` on the loop `where`, which calls `ended` at its end; return what cancels it, from any thread."""
+    tasks: list[asyncio.Task[_Outcome]] = []
+
+    def tell(task: asyncio.Task[_Outcome]) -> None:
+        # No line of a task runs that is cancelled while a blocked loop has not begun it
+        ended((None, asyncio.CancelledError()) if task.cancelled() else task.result())
+
+    def begin() -> None:
+        tasks.append(where.create_task(work))
+        tasks[0].add_done_callback(tell)
+
+    if where is asyncio.get_running_loop():
+        begin()
     else:
-        loops.call_soon(home, _bring, outcome, told)
+        where.call_soon_threadsafe(begin)
+    return lambda: loops.call_soon(where, lambda: tasks[0].cancel())
 
 
 def _bring(outcome: asyncio.Future[_Outcome], told: _Outcome) -> None:
@@ -248,7 +264,7 @@ async def _is_blocked(loop: asyncio.AbstractEventLoop) -> bool:
     """Whether `loop` runs nothing for a while."""
     home = asyncio.get_running_loop()
     answer: asyncio.Future[_Outcome] = home.create_future()
-    loop.call_soon_threadsafe(home.call_soon_threadsafe, _bring, answer, (None, None))
+    loops.call_soon(loop, loops.call_soon, home, _bring, answer, (None, None))
     await asyncio.wait({answer}, timeout=_GRACE_SECONDS)
     return not answer.done()
 
@@ -395,7 +411,7 @@ class Asking:
 
     def at_once(self, concurrency: int) -> int:
         """How many rows to ask the judge about at once, `concurrency` where it awaits. More rows would lose time while
-        they wait for a thread or a process.
+        they wait for a process.
         """
         if self._processes is not None:
             return self._processes.most

@@ -299,7 +299,7 @@ class TaskJudge:
         _check_several(task, outputs)
         if self.traits.ranks:
             return await self._aranked(task, outputs)
-        # An output that waits for a thread must not use up the time of its verdict
+        # An output that waits for a process must not use up the time of its verdict
         slots = asyncio.Semaphore(self.at_once(len(outputs)))
 
         async def one(output: WorkflowOutput) -> _Outcome:

@@ -48,22 +48,18 @@ class Once:
         return {"_begun": None}
 
     async def done(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Returns when `work` is done, on the background loop. Where it raises a JudgeError, the next caller begins
-        again.
-        """
+        """Returns when `work` is done, on the background loop. Where it fails, the next caller begins again."""
         loop = loops.get_loop()
         # A lock of its own could be held for ever in a forked child
         with unforked():
-            if self._begun is None or self._begun[0] != os.getpid():
+            if self._begun is None or self._begun[0] != os.getpid() or _has_failed(self._begun[1]):
                 self._begun = (os.getpid(), asyncio.run_coroutine_threadsafe(work(), loop))
-            mine = self._begun
-        try:
-            await asyncio.shield(asyncio.wrap_future(mine[1]))
-        except JudgeError:
-            with unforked():
-                if self._begun is mine:
-                    self._begun = None
-            raise
+            mine = self._begun[1]
+        await asyncio.shield(asyncio.wrap_future(mine))
+
+
+def _has_failed(work: Future[None]) -> bool:
+    return work.done() and (work.cancelled() or work.exception() is not None)
 
 
 class Probes:

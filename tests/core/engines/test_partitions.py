@@ -25,6 +25,7 @@ from agentscope_tuner.engines.ray.partitions import (
     partition_lines,
     plan,
 )
+from agentscope_tuner.engines.ray.pool import _ActorHandle
 from agentscope_tuner.records.blocks import read_blocks, read_lines
 from agentscope_tuner.records.reader import parse_line
 from agentscope_tuner.records.scored_rows import Summary
@@ -361,3 +362,12 @@ def test_summaries_of_parts_add_up_to_the_summary_of_the_whole() -> None:
             summary.add(verdict, name=str(number), label=True)
         merged.merge(Summary.from_dict(json.loads(json.dumps(part.to_dict()))))
     assert merged == whole
+
+
+def test_a_call_that_could_not_be_sent_is_not_under_way() -> None:
+    """The end of a pool waited its whole time for it, and the actor's other calls went elsewhere."""
+    handle = _ActorHandle(object())
+    with pytest.raises(AttributeError):
+        handle.call("judge")
+    assert handle.under_way == 0
+    assert handle.is_idle_by(0.0)

@@ -101,10 +101,21 @@ def test_what_the_breaker_refuses_keeps_it_open_no_longer_and_is_no_failure() ->
         breaker.failed(GraderError("HTTP 500"))
     for _ in range(100):
         with pytest.raises(GraderError) as refused:
-            breaker.check()
+            breaker.check(object())
         breaker.failed(refused.value)
     with pytest.raises(GraderError, match=r"the last 2 verdicts in a row failed, the last one of: HTTP 500$"):
-        breaker.check()
+        breaker.check(object())
+
+
+def test_the_one_verdict_that_is_tried_after_the_pause_may_ask_again() -> None:
+    """Its own first request closed the way to its second one, so that a verdict which took two never ended the rest."""
+    script = [Canned(status=401), Canned(status=503), Canned(verdict(1))]
+    with JudgeServer(lambda body, attempt: script.pop(0)) as server:
+        subject = grader(server, most_failures_in_a_row=1, max_retries=1)
+        assert asyncio.run(all_of(subject, 1))[0].error is not None
+        assert "not asked" in asyncio.run(all_of(subject, 1))[0].error
+        subject.model._state.breaker._open_until = 0.0
+        assert [each.error for each in asyncio.run(all_of(subject, 1))] == [None]
 
 
 @pytest.mark.parametrize("announced", [True, False])

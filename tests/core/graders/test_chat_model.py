@@ -432,11 +432,12 @@ def test_concurrency_is_limited() -> None:
 
 def test_a_verdict_that_passes_its_deadline_frees_its_place() -> None:
     async def many(asked: ChatModel) -> list[Any]:
-        asks = [asked.ask(prompt(str(n)), score) for n in range(4)]
+        short = asked.settings.model_copy(update={"deadline_seconds": 0.3, "try_seconds": 0.1})
+        asks = [asked.ask(prompt(str(n)), score, limits=short if n < 3 else None) for n in range(4)]
         return await asyncio.gather(*asks, return_exceptions=True)
 
     with JudgeServer(lambda body, attempt: Canned(hang=True) if "3" not in str(body) else Canned(verdict(7))) as server:
-        *hung, last = loops.run(many(model(server, concurrency=1, deadline_seconds=0.3, try_seconds=0.1)))
+        *hung, last = loops.run(many(model(server, concurrency=1)))
     assert all(isinstance(one, GraderTimeout) for one in hung)
     assert last.value == 7
 

@@ -174,6 +174,32 @@ def test_no_more_calls_are_begun_than_requests_may_be_under_way_and_a_begun_one_
     assert asyncio.run(scene()) == ["a1", "b1", "a2", "b2", "c1", "c2"]
 
 
+def test_a_call_that_needs_a_place_keeps_none_waiting_that_has_one() -> None:
+    """Its deadline was the nearest, and the place that it waited for was that of the call behind it."""
+
+    async def scene() -> list[str]:
+        limiter, seen, has = Limiter(1, Pace()), list[str](), Place()
+        async with turn_of(limiter, place=has):
+            pass
+
+        async def call(name: str, deadline: float, place: Place) -> None:
+            async with turn_of(limiter, deadline, place):
+                seen.append(name)
+            limiter.leave(place)
+
+        async with turn_of(limiter):
+            calls = [
+                asyncio.create_task(call("needs one", 1.0, Place())),
+                asyncio.create_task(call("has one", 9.0, has)),
+            ]
+            await asyncio.sleep(0)
+        async with asyncio.timeout(30):
+            await asyncio.gather(*calls)
+        return seen
+
+    assert asyncio.run(scene()) == ["has one", "needs one"]
+
+
 def test_a_call_that_never_began_frees_no_place() -> None:
     async def scene() -> bool:
         limiter = Limiter(1, Pace())

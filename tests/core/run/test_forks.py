@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -65,6 +66,17 @@ def test_no_fork_happens_while_another_thread_is_in_a_library_that_locks(
 
     beside(call)
     assert all(child_says(lambda: of_a_library.acquire(timeout=_SECONDS)) for _ in range(CHILDREN))
+
+
+def test_no_module_has_a_lock_that_a_fork_could_copy_while_it_is_held() -> None:
+    package = ROOT / "agentscope_tuner"
+    copied = {
+        path.name
+        for path in package.rglob("*.py")
+        if re.search(r"^\w+ = threading\.R?Lock\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    # this one's own is made anew in the child
+    assert copied == {"forks.py"}
 
 
 IMPORTS = """

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import threading
+import weakref
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
+from agentscope_tuner._http.limiter import Limiter, Pace
 from agentscope_tuner._run import interrupts, loops
+from agentscope_tuner.task_judge.http_rows import Gathered
 
 
 async def double(number: int) -> int:
@@ -64,6 +70,30 @@ def test_a_coroutine_that_ends_the_program_ends_only_itself(ending: type[BaseExc
     assert loops.run(double(3)) == 6
 
 
+@pytest.mark.parametrize("ending", [SystemExit, KeyboardInterrupt])
+def test_a_task_that_ends_the_program_ends_no_loop_on_which_others_wait(ending: type[BaseException]) -> None:
+    """asyncio raises it out of the loop, so that the loop's thread ended, and every caller waited for ever."""
+    told: list[str] = []
+
+    async def end() -> None:
+        raise ending("from a task")
+
+    async def waits_for_it(released: asyncio.Event) -> int:
+        beside = asyncio.create_task(released.wait())
+        with pytest.raises(ending):
+            await asyncio.create_task(end())
+        released.set()
+        return await double(int(await beside) + 20)
+
+    async def scene() -> int:
+        return await waits_for_it(asyncio.Event())
+
+    caller = threading.Thread(target=lambda: told.append(str(loops.run(scene()))), daemon=True)
+    caller.start()
+    caller.join(30)
+    assert told == ["42"]
+
+
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_run_works_in_a_forked_child() -> None:
     assert loops.run(double(1)) == 2
@@ -94,7 +124,11 @@ def test_code_in_a_thread_cannot_hang_or_end_the_loop_that_waits_for_it(ending: 
 def test_a_thread_has_its_place_until_it_ends_and_then_another_call_has_it() -> None:
     async def scene(gate: threading.Event) -> list[int]:
         loops.limit_threads(1)
-        hangs = asyncio.create_task(loops.in_thread(gate.wait))
+        begun = threading.Event()
+        hangs = asyncio.create_task(loops.in_thread(lambda: begun.set() or gate.wait()))  # type: ignore[func-returns-value]
+        # one that has not begun gives its place back at once
+        while not begun.is_set():
+            await asyncio.sleep(0)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(hangs, 0.01)
         later = [asyncio.create_task(loops.in_thread(int, number)) for number in "123"]
@@ -105,6 +139,54 @@ def test_a_thread_has_its_place_until_it_ends_and_then_another_call_has_it() -> 
             return await asyncio.gather(*later)
 
     assert asyncio.run(scene(threading.Event())) == [1, 2, 3]
+
+
+async def more_calls_than_threads() -> None:
+    loops.limit_threads(1)
+    await asyncio.gather(*(loops.in_thread(int, "1") for _ in range(3)))
+
+
+async def _never(rows: object, until: float) -> list[None]:
+    await asyncio.Event().wait()
+    return []
+
+
+_gathered: Gathered[None] = Gathered(_never, most_rows=1, most_bytes=1, senders=1, patience=60.0)
+
+
+async def rows_that_are_never_sent() -> None:
+    asked = [asyncio.create_task(_gathered.ask(b"row")) for _ in range(3)]
+    await asyncio.sleep(0)
+    assert not any(task.done() for task in asked)
+
+
+_limited = loops.PerLoop(lambda: Limiter(1, Pace()))
+
+
+async def requests_that_wait_for_a_turn() -> None:
+    limiter = _limited.here()
+    await limiter.turn()
+    limiter.refused(0.0, 60.0)
+    limiter.end()
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(limiter.turn(), 0.001)
+
+
+@pytest.mark.parametrize("scene", [more_calls_than_threads, rows_that_are_never_sent, requests_that_wait_for_a_turn])
+def test_what_waited_on_a_loop_does_not_keep_it_once_another_works(
+    scene: Callable[[], Coroutine[Any, Any, None]],
+) -> None:
+    """asyncio's locks and futures hold on to their loops: a trainer with a loop for each step kept all of them."""
+    found: list[weakref.ref[asyncio.AbstractEventLoop]] = []
+
+    async def seen() -> None:
+        found.append(weakref.ref(asyncio.get_running_loop()))
+        await scene()
+
+    for _ in range(4):
+        asyncio.run(seen())
+    gc.collect()
+    assert [loop() for loop in found[:-1]] == [None] * 3
 
 
 def test_who_waits_for_news_looks_again_until_there_is_some(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,8 +23,11 @@ from typing import Any, cast
 
 import pytest
 
+from agentscope_tuner._run import loops
+from agentscope_tuner._run import pool as pool_module
 from agentscope_tuner._run.child import ChildProgram
 from agentscope_tuner._run.pool import POLICY, PoolQuestion, QuestionPool, Toll, WallTimeUp, Worker, WorkerLost
+from agentscope_tuner.env_service.episodes import EpisodeProcess
 from agentscope_tuner.errors import Cause, JudgeError
 
 ROOT = Path(__file__).parents[3]
@@ -89,7 +92,8 @@ def test_messages_larger_than_any_buffer_reach_a_worker(pool: Obedient) -> None:
     ("order", "how"),
     [
         (b"exit 7", "ended with exit code 7"),
-        (b"segfault", "was killed by SIGSEGV"),
+        (b"signal 11", "was killed by SIGSEGV"),
+        (b"signal 40", "was killed by signal 40"),
         (b"long 100001", "answered what could not be read, and was killed"),
         (b"leave 30", "ended with exit code 0"),
     ],
@@ -137,6 +141,49 @@ def test_the_time_in_the_queue_counts_and_the_first_start_does_not(pool: Obedien
         waiting.result(0.9)
     with pytest.raises(NoAnswer, match="late"):
         hanging.result(SECONDS)
+
+
+def test_no_question_is_kept_once_it_has_its_answer(pool: Obedient) -> None:
+    """Each was kept, with its message, until its limit was over: at a limit of minutes that was a data set."""
+    assert answers(pool, b"one", b"two") == [b"one", b"two"]
+    timers = list(loops.workers_loop()._scheduled)  # type: ignore[attr-defined]
+    assert not [timer for timer in timers if timer._args and isinstance(timer._args[0], PoolQuestion)]
+    unborn = NoSuchProgram(1)
+    with pytest.raises(JudgeError, match="ended while they loaded"):
+        answers(unborn, b"one")
+    assert unborn._untimed == []
+
+
+class SlowToStart(EpisodeProcess):
+    """Starts its process when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__("no->Environment", max_answer_bytes=LIMIT, seconds=SECONDS)
+        self.begun, self.told = threading.Event(), threading.Event()
+
+    def start(self) -> Any:
+        self.begun.set()
+        self.told.wait(SECONDS)
+        return super().start()
+
+
+def test_an_episode_that_is_given_up_while_its_process_is_started_leaves_none_behind() -> None:
+    async def scene(episode: SlowToStart) -> None:
+        loading = asyncio.create_task(episode.load())
+        while not episode.begun.is_set():
+            await asyncio.sleep(0)
+        loading.cancel()
+        for _ in range(3):
+            # it looks whether there is a process to end
+            await asyncio.sleep(0)
+        episode.told.set()
+        with pytest.raises(asyncio.CancelledError):
+            await loading
+        # what the pools' loop was at has ended
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loops.workers_loop()))
+        assert episode.workers == []
+
+    asyncio.run(scene(SlowToStart()))
 
 
 class HeldUp(Obedient):
@@ -282,6 +329,49 @@ def test_a_worker_that_the_system_refuses_says_the_way_out(number: int, words: s
     with pytest.raises(JudgeError, match=words) as raised:
         answers(Refused(1), b"never")
     assert raised.value.cause is Cause.WORKER
+
+
+class Scarce(Obedient):
+    """Has one worker; the others are refused by the system, or end while they start."""
+
+    refused = False
+    tried = 0
+
+    def start(self) -> Worker[PoolQuestion]:
+        self.tried += 1
+        if self.tried > 1 and self.refused:
+            raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        self.program = Obedient.program if self.tried == 1 else NoSuchProgram.program
+        return super().start()
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_a_worker_that_cannot_be_had_costs_no_question_while_another_works(refused: bool, tmp_path: Path) -> None:
+    """One start too many took the verdicts of all that waited, and ended an engine's run."""
+    pool = Scarce(3)
+    pool.refused = refused
+    assert answers(pool, b"up") == [b"up"]
+    texts = [f"wait {tmp_path / 'come'}".encode(), b"next", b"last"]
+    waiting = [asked(pool, text) for text in texts]
+    while pool.most > 1:
+        time.sleep(0.001)
+    (tmp_path / "come").touch()
+    assert [answer.result(SECONDS) for answer in waiting] == texts
+    # without the last one all are told
+    pool.workers[0].child.kill()
+    with pytest.raises(JudgeError, match=r"no worker process could be started|3 worker processes ended"):
+        asked(pool, b"never").result(SECONDS)
+    pool.close()
+
+
+def test_workers_are_wanted_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "_SCARCE_SECONDS", 0.001)
+    pool = Scarce(2)
+    pool.refused = True
+    assert answers(pool, b"one", b"two", b"three") == [b"one", b"two", b"three"]
+    while pool.most < 2:
+        time.sleep(0.001)
+    pool.close()
 
 
 @pytest.mark.parametrize(

@@ -268,15 +268,46 @@ def test_too_many_abandoned_verdicts_are_refused_at_once(caplog: pytest.LogCaptu
     assert judge.judge(TASK, QUICK).status == "failed"
 
 
-def test_a_judge_is_asked_again_once_what_hung_has_ended() -> None:
-    judge = load_judge(config("SomeHang", max_abandoned=1))
-    assert judge.judge(TASK, OUTPUT).status == "failed"
-    assert judge.judge(TASK, QUICK).status == "failed"
+@pytest.mark.parametrize("name", ["SomeHang", "Swallows", "BlocksItsLoop"])
+def test_a_judge_is_asked_again_once_what_hung_has_ended(name: str) -> None:
+    judge = load_judge(config(name, max_abandoned=1))
+    # the loop of the callers closes before what hangs ends, and a blocked loop has not begun most of these
+    assert {each.status for each in asyncio.run(judge.ajudge_group(TASK, GROUP))} == {"failed"}
+    assert judge.judge(TASK, QUICK).cause == Cause.BREAKER
     hanging_judges._released.set()
     ended = time.monotonic() + GRACE
     while judge.judge(TASK, QUICK).status == "failed":
         assert time.monotonic() < ended
-    assert judge.judge(TASK, OUTPUT).reward == 1.0
+
+
+def test_a_verdict_that_waits_for_a_thread_loses_none_of_its_time() -> None:
+    """Of a thousand samples that a trainer asked about at once, the last had used up their time before their turn."""
+    judge = load_judge(config("SomeHang", max_abandoned=9, deadline=1.0))
+
+    async def scene() -> list[Judgement]:
+        loops.limit_threads(1)
+        return await asyncio.gather(*(judge.ajudge(TASK, output) for output in (OUTPUT, QUICK, QUICK)))
+
+    assert [each.reward for each in asyncio.run(scene())] == [None, 1.0, 1.0]
+
+
+class SomeBlockTheirLoop(BaseJudge):
+    """Blocks its loop on `hang`, and judges everything else."""
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        if workflow_output.metadata["final_answer"] == "hang":
+            hanging_judges._released.wait(3600)
+        return 1.0, True
+
+
+def test_a_blocked_loop_counts_once_however_many_verdicts_wait_for_it() -> None:
+    judge = load_judge(config(f"{__name__}->SomeBlockTheirLoop", max_abandoned=2))
+    found = asyncio.run(judge.ajudge_group(TASK, [OUTPUT, QUICK, QUICK, QUICK]))
+    assert {each.cause for each in found} == {Cause.DEADLINE}
+    ended = time.monotonic() + GRACE
+    # a busy machine may be late once more
+    while judge.judge(TASK, QUICK).status == "failed":
+        assert time.monotonic() < ended
 
 
 def test_a_blocked_loop_is_replaced_for_those_that_come_after() -> None:

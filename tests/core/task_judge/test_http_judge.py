@@ -578,6 +578,33 @@ def test_a_row_waits_for_no_request_that_hangs_while_a_connection_is_free(hangin
     assert all(len(answers) == 1 for answers in service.batches)
 
 
+@pytest.mark.parametrize(("rows", "cancelled"), [(1, 1), (3, 3), (3, 2)])
+def test_a_request_that_nobody_waits_for_gives_its_connection_back(rows: int, cancelled: int) -> None:
+    service = Service(max_connections=1)
+
+    async def ask(answer: str) -> float:
+        return (await service.judge.acompute_reward(TASK, WorkflowOutput(metadata={"final_answer": answer})))[0]
+
+    async def behind_what_hangs() -> list[object]:
+        service.freed = asyncio.Event()
+        hanging = [asyncio.create_task(ask(f"right {number}, hangs")) for number in range(rows)]
+        while not service.batches:
+            await asyncio.sleep(0)
+        for task in hanging[:cancelled]:
+            task.cancel()
+        after = asyncio.create_task(ask("right"))
+        if cancelled < rows:
+            # somebody waits for the request
+            assert not (await asyncio.wait({after}, timeout=0.01))[0]
+            service.freed.set()
+        return await asyncio.wait_for(asyncio.gather(after, *hanging, return_exceptions=True), 5)
+
+    told = asyncio.run(behind_what_hangs())
+    kinds = [type(each) if isinstance(each, BaseException) else each for each in told]
+    assert kinds == [1.0, *[asyncio.CancelledError] * cancelled, *[1.0] * (rows - cancelled)]
+    assert len(service.batches) == 2
+
+
 def test_a_row_that_the_service_did_not_reach_in_time_is_sent_again_by_itself() -> None:
     service = Service()
     assert service.ask(["right", "right but slow", "wrong", "slow"]) == [1.0, 1.0, 0.0, 0.0]

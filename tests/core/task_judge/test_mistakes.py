@@ -6,6 +6,7 @@ import asyncio
 import logging
 import pickle
 import sys
+import threading
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -25,6 +26,7 @@ from agentscope_tuner import (
 )
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import called_so
+from agentscope_tuner.task_judge.batch import judge_for
 from agentscope_tuner.task_judge.contract.loading import JUDGES, JUDGES_BY_TYPE, SHORT_NAMES, resolve_protocol
 
 BUILT_IN = "agentscope_tuner.task_judge"
@@ -518,3 +520,19 @@ def test_rewards_stay_pairs() -> None:
 
 def _math() -> Any:
     return load_judge({"astuner": {"task_judge": {"judge": "math"}}})
+
+
+def test_a_module_that_asks_for_its_own_judge_as_it_is_imported_hangs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reward file that a trainer loads by its path names its own judge, which is imported by its name once more."""
+    monkeypatch.syspath_prepend(tmp_path)
+    config, found = tmp_path / "own.yaml", list[object]()
+    config.write_text("astuner: {task_judge: {judge_protocol: own_reward_file->Own}}", encoding="utf-8")
+    asks = f"from agentscope_tuner.task_judge.batch import judge_for\njudge = judge_for({str(config)!r})"
+    (tmp_path / "own_reward_file.py").write_text(f"{JUDGE}\nOwn = Base\n{asks}", encoding="utf-8")
+    trainer = threading.Thread(target=lambda: found.append(judge_for(config)), daemon=True)
+    trainer.start()
+    trainer.join(30)
+    assert not trainer.is_alive()
+    assert found == [import_module("own_reward_file").judge]

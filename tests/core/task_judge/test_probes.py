@@ -12,7 +12,7 @@ import pytest
 from agentscope_tuner._run import loops
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.contract.loading import load_judge
-from agentscope_tuner.task_judge.llm.probes import EMPTY_ANSWERS, EVERY, Probes
+from agentscope_tuner.task_judge.llm.probes import EMPTY_ANSWERS, EVERY, Once, Probes
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from tests.judge_server import Body, Canned, JudgeServer, all_met, always, judged_lines, prompt_of, verdict
 
@@ -87,6 +87,26 @@ def test_an_endpoint_that_fails_meanwhile_is_tried_again() -> None:
         failing[0] = False
         # the first may still wait for a question that was asked before
         assert [subject.judge(TASK, OUTPUT).reward for _ in range(3)][-1] == 1.0
+
+
+@pytest.mark.parametrize("failure", [JudgeError("no"), ValueError("a grader's own"), asyncio.CancelledError()])
+def test_what_is_done_once_is_begun_again_after_a_failure_of_any_kind(failure: BaseException) -> None:
+    """A failure that was no JudgeError was kept, and raised for every later row of the run."""
+    once, begun = Once(), list[str]()
+
+    async def work() -> None:
+        begun.append("work")
+        if len(begun) == 1:
+            raise failure
+
+    async def scene() -> None:
+        with pytest.raises(type(failure)):
+            await once.done(work)
+        await once.done(work)
+        await once.done(work)
+
+    asyncio.run(scene())
+    assert len(begun) == 2
 
 
 def test_task_rubrics_are_tried_too() -> None:

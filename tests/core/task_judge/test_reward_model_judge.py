@@ -335,6 +335,20 @@ def test_a_chat_that_the_server_breaks_over_earns_the_least_and_harms_no_other(f
     assert (bad[0], bad.filtered_by) == (-10.0, "unjudgeable")
 
 
+@pytest.mark.parametrize("refusals", [1, 3, 4, 5])
+def test_a_score_that_comes_while_the_fault_is_looked_for_counts(refusals: int) -> None:
+    """The server refused a sound answer four times; the score of the fifth request was thrown away."""
+    left = [refusals]
+
+    def hiccups(body: dict[str, Any]) -> Any:
+        if any("four" in text for text in body["input"]) and left[0]:
+            left[0] -= 1
+            return httpx.Response(422, json={"detail": "not now"})
+        return rows(body, "probs")
+
+    assert asked(judge(hiccups), out("It is four."))[0] == EXPECTED
+
+
 def test_a_chat_that_was_cut_earns_the_least() -> None:
     def cuts(body: dict[str, Any]) -> Any:
         return {**rows(body, "probs"), "usage": {"prompt_tokens": min(50, len(body["input"][0]) // 4)}}

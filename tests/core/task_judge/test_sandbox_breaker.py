@@ -1,11 +1,21 @@
-"""Where one jail after another fails, no more are asked for, but for a try in each while."""
+"""Where one jail after another fails, no more are asked for, but for a try in each while.
+
+And where the system starts no thread for jails, later ones do not wait for it.
+"""
 
 from __future__ import annotations
 
+import functools
+import threading
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from agentscope_tuner._jail.idle_jails import SandboxBreaker
-from agentscope_tuner._jail.jail import JailBroken
+from agentscope_tuner._jail import jail
+from agentscope_tuner._jail.bubblewrap import NoIsolationError
+from agentscope_tuner._jail.idle_jails import SandboxBreaker, WarmJails
+from agentscope_tuner._jail.jail import JailBroken, _Starter, check_isolation
 from agentscope_tuner.errors import Cause, JudgeError
 
 
@@ -64,3 +74,41 @@ def test_it_says_how_many_failed_and_why() -> None:
         JudgeError, match=r"1 sandboxes failed in a row, the last: no namespaces; the next try is in \d+ s"
     ):
         breaker.trying().__enter__()
+
+
+def test_a_machine_that_was_mended_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = ["no namespaces", ""]
+    monkeypatch.setattr(jail, "_tried", functools.cache(lambda bare: told.pop(0)))
+    with pytest.raises(NoIsolationError, match="no namespaces"):
+        check_isolation()
+    check_isolation()
+    check_isolation()
+    assert told == []
+
+
+def refuse(thread: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+def test_a_thread_that_the_system_refused_once_hangs_no_later_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every later program waited for ever for the thread that should have started its jail."""
+    starter, made = _Starter(), list[Any]()
+    with monkeypatch.context() as scarce:
+        scarce.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="new thread"):
+            starter.run(lambda: pytest.fail("there is no thread"))
+    later = threading.Thread(target=lambda: made.append(starter.run(lambda: "a jail")), daemon=True)  # type: ignore[arg-type, return-value]
+    later.start()
+    later.join(30)
+    assert made == ["a jail"]
+
+
+def test_a_jail_that_no_thread_would_end_does_not_wait_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    jails, closed = WarmJails(idle_seconds=0.01), threading.Semaphore(0)
+    one: Any = SimpleNamespace(alive=True, close=closed.release)
+    with monkeypatch.context() as scarce:
+        scarce.setattr(threading.Thread, "start", refuse)
+        jails.give("kind", one)
+    assert closed.acquire(blocking=False)
+    jails.give("kind", one)
+    assert closed.acquire(timeout=30)

@@ -112,7 +112,7 @@ def test_a_row_that_hangs_costs_no_other_row_its_verdict() -> None:
         for answer in [*"abc", "hang", *"de"]
     ]
     section = {"judge_protocol": f"{JUDGES}HangsOnOne"}
-    with Served(section, "--drain-seconds", "0.1") as served, remote(served.port, deadline=2.0) as judge:
+    with Served(section, "--drain-seconds", "0.1") as served, remote(served.port, deadline=5.0) as judge:
         found = {pair[0].task_id: told for pair, told in zip(asked, judge.judge_batch(asked), strict=True)}
     hanging = found.pop("hang")
     assert (hanging.status, hanging.cause) == ("failed", "deadline")
