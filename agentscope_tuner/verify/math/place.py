@@ -299,12 +299,15 @@ _UNIT_BEHIND = re.compile(
 _ROUGH = re.compile(r"(?:=|≈|\\approx(?![a-z]))\s*")
 _IN_TEXT = re.compile(r"\A\s*\\text\s*\{\s*(\d+)\s+([^{}\d]+)\}\s*\Z")
 _PLAIN_UNIT = re.compile(r"\A(-?[\d.,]+)\s([^\W\d_]{1,14})\Z")
-_MEASURED = re.compile(r"(?P<number>-?\d{1,18}(?:\.\d{1,18})?)(?:\s|\\[ ,])*(?P<unit>\\text\s*\{[^{}]{1,12}\})?")
+_MEASURED = re.compile(
+    r"(?P<number>-?\d{1,18}(?:\.\d{1,18})?(?:\s?\\(?:times|cdot)\s?10\^\{?-?\d{1,3}\}?)?)(?:\s|\\[ ,])*"
+    r"(?P<unit>\\text\s*\{[^{}]{1,12}\})?"
+)
 
 
 def _is_in_another_unit(again: tuple[str, ...], found: PlacedAnswer, question: str) -> bool:
     """Whether a number behind an answer is the same quantity in another unit: `\\boxed{72} km/h, or 20 m/s`."""
-    text = re.sub(r"(?<=\d)\\[,;](?=\d{3})", "", _ROUGH.split(found.text or "")[-1])
+    text = re.sub(r"(?<=\d)\\[,;](?=\d{3})", "", _ROUGH.split(found.text or "")[-1].replace("\\mathrm", "\\text"))
     own = _MEASURED.fullmatch(_IN_TEXT.sub(r"\1\\text{ \2}", text))
     if own is None or not any(map(str.isalpha, again[0])):
         return False
@@ -317,7 +320,7 @@ def _is_in_another_unit(again: tuple[str, ...], found: PlacedAnswer, question: s
     else:
         asked = about(question)
         units = asked.asked_units if asked is not None else frozenset()
-        mine = (Fraction(own["number"]), next(iter(units))) if len(units) == 1 else None
+        mine = (value, next(iter(units))) if len(units) == 1 and (value := _number(own["number"])) is not None else None
     if mine is None or theirs is None or mine[1].dimension != theirs[1].dimension:
         return False
     converted = mine[0] * mine[1].size / theirs[1].size
@@ -325,6 +328,12 @@ def _is_in_another_unit(again: tuple[str, ...], found: PlacedAnswer, question: s
     written = _WRITTEN.match(again[0].removeprefix(ROUGHLY))
     last = min(_last_place(written[0]) if written is not None else Fraction(0), abs(converted) / 10)
     return abs(theirs[0] - converted) * 2 <= last
+
+
+def _number(text: str) -> Fraction | None:
+    with suppress(Unreadable, TooComplex):
+        return value_at("amount", parse_tokens(tokenize(text)))
+    return None
 
 
 _WRITTEN = re.compile(r"-?\d[\d.,{}]*")

@@ -67,12 +67,13 @@ DIMENSIONS = {
     "money_in_ringgit": "ringgit RM myr MYR 1",
     "angle": "rad radian 1",
     "mass length^2 time^-2": "J joule Дж 焦耳 焦 1000|kJ kilojoule кДж 千焦 1000000|MJ megajoule 1000000000"
-    "|cal calorie 4184|kcal 4184000|kWh 千瓦时 3600000000|Wh 3600000|eV|keV|MeV",
+    "|cal calorie 4184|kcal 4184000|kWh 千瓦时 3600000000|Wh 3600000"
+    "|eV 1.602176634e-16|keV 1.602176634e-13|MeV 1.602176634e-10",
     "mass length^2 time^-3": "W watt Вт 瓦特 瓦 1000|kW kilowatt кВт 千瓦 1000000"
     "|MW megawatt 1000000000|mW milliwatt 1",
     "mass length time^-2": "N newton Н 牛顿 牛 1000|kN kilonewton кН 千牛 1000000",
     "mass length^-1 time^-2": "Pa pascal Па 帕斯卡 帕 1000|kPa kilopascal кПа 千帕 1000000"
-    "|MPa megapascal 兆帕 1000000000|atm",
+    "|MPa megapascal 兆帕 1000000000|atm 101325000",
     "time^-1": "Hz hertz Гц 赫兹 赫 1|kHz kilohertz 千赫 1000|MHz megahertz 兆赫 1000000|GHz gigahertz 1000000000|rpm",
     "mass length^2 time^-3 current^-1": "V volt 伏特 伏 1000|mV millivolt 毫伏 1|kV kilovolt 千伏 1000000",
     "current": "A ampere amp 安培 安 1|mA milliampere milliamp 毫安 1/1000|μA microampere 1/1000000|kA kiloampere 1000",
