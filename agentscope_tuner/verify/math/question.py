@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
 
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause, asks_at_once, asks_order, options_of, parts_of
@@ -36,7 +35,7 @@ from agentscope_tuner.verify.math.node import (
     walk,
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
-from agentscope_tuner.verify.math.tokens import Kept, TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.tokens import Kept, TooComplex, Unreadable, respelled, tokenize
 from agentscope_tuner.verify.math.units import (
     AskedAmount,
     PhysicalUnit,
@@ -825,13 +824,11 @@ class Question:
         return phrase in self.text.lower()
 
     @Kept
-    def single_number(self) -> GivenNumber | None:
-        """The only number of a question that is one short sentence, as where it is to be written in another way."""
+    def single_number(self) -> Node | None:
+        """The only number of a short question, as where it is to be written in another way."""
         text = self.text.strip()
-        if len(text) > _LONGEST_SENTENCE or _SENTENCE.fullmatch(text) is None:
-            return None
-        found = list(islice(_GIVEN.finditer(text), 2))
-        return None if len(found) != 1 else _given(found[0])
+        found = list(islice(_GIVEN.finditer(text), 2)) if len(text) <= _LONGEST_SENTENCE else []
+        return None if len(found) != 1 or found[0]["other"] else _given(found[0])
 
     @Kept
     def asked_units(self) -> frozenset[PhysicalUnit]:
@@ -868,36 +865,23 @@ _PART_LABELS = re.compile(
 )
 
 
-class GivenNumber(NamedTuple):
-    """A number of a question, and how it is written there: see `guards.notation`."""
-
-    value: Fraction
-    notation: str
-
-
 _LONGEST_SENTENCE = 120
-_SENTENCE = re.compile(r"(?:[^.?!。？！\n]|\.(?=\d))*[.?!。？！]?")
 _GIVEN = re.compile(
-    r"\\[dt]?frac\s?(?:\{(?P<top>\d{1,20})\}\s?\{(?P<bottom>\d{1,20})\}|(?P<first>\d)(?P<second>\d))"
-    r"|(?P<above>\d{1,20})/(?P<below>\d{1,20})"
-    r"|(?P<number>\d{1,20}(?:\{?[.,]\}?\d{1,20})?)\s?(?P<mark>\\?[%％]|\^\{?\\circ|\\degree|°)?"
+    r"(?P<number>(?:\d{1,9}\s?)?\\[dt]?frac\s?(?:\{\d{1,20}\}\s?\{\d{1,20}\}|\d\d)|\d{1,20}/\d{1,20}"
+    r"|\d{1,20}(?:(?:\{,\}|[.,])\d{0,20})?(?:\(\d{1,20}\)|\\(?:overline|bar)\s?\{?\d{1,20}\}?|\d{0,9}\\dot\s?\{?\d\}?)*"
+    r"(?:…|\\[lc]?dots|\.\.\.)?)"
+    r"(?:\s|~|\\[ ,;:!])?(?P<mark>\\?[%％]|\^\{?\\circ|\\degree|°)?"
     r"|(?P<other>[²³√^]|_(?=[\d{a-z]))"
 )
 
 
-def _given(found: re.Match[str]) -> GivenNumber | None:
-    if found["other"]:
-        return None
-    if found["number"] is None:
-        above = int(found["top"] or found["first"] or found["above"])
-        below = int(found["bottom"] or found["second"] or found["below"])
-        reduced = below > 0 and Fraction(above, below).denominator == below
-        return GivenNumber(Fraction(above, below), "fraction" if reduced else "unreduced") if below else None
-    value = Fraction(re.sub(r"\{?[.,]\}?", ".", found["number"]))
-    if found["mark"]:
-        is_percent = found["mark"][-1] in "%％"
-        return GivenNumber(value / 100 if is_percent else value, "Percent" if is_percent else "Degrees")
-    return GivenNumber(value, "whole" if found["number"].isdigit() else "decimal")
+def _given(found: re.Match[str]) -> Node | None:
+    """The number of a question as an answer's is read."""
+    mark = found["mark"] or ""
+    number = re.sub(r"\{,\}|,", ".", found["number"]).rstrip(".") + ("\\%" if mark[-1:] in ("%", "％") else mark and "°")
+    with suppress(Unreadable, TooComplex):
+        return parse_tokens(tokenize(respelled(number)))
+    return None
 
 
 _FEWEST_CHOICES = 2
