@@ -764,7 +764,7 @@ _AT_POINT = re.compile(
 _DOUBLE_STRUCK = re.compile(r"\A\s*\\(?:mathbb|mathbf|mathsf)\s*\{?([EPV])\}?(?=\s*(?:\\left\s*)?[(\[])")
 # `100_{10} = 202_7`, and a value that is called best by a star
 _IN_TEN = re.compile(r"\s*(\d{1,18})_\{?10\}?\s*=\s*(?=\S+_)")
-_STARRED = re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\s*\^\s*\{?\s*(?:\\(?:ast|star)(?![a-z])|\*)\s*\}?(?=\s*=)")
+_STARRED = re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\s*\^\s*\{?\s*(?:\\(?:ast|star)(?![a-z])|\*)\s*\}?(?=\s*(?:=|[,)][^=]{0,20}=))")
 _OF_CONJUGATES = re.compile("conj|konjug|adj|共轭|сопряж", re.IGNORECASE)
 _MODULUS = re.compile(r"\\[pb]?mod\s*\{?\s*(\d+)|\(\s*\\?(?:mod|text\s*\{\s*mod\s*\})\s*(\d+)")
 

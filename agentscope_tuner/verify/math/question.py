@@ -568,6 +568,9 @@ class Question:
 
     def _is_own_name(self, name: Sequence[str], own: Sequence[str]) -> bool:
         """Whether what is asked for may have this name in an answer, though the question has another or none."""
+        match own:
+            case [letter, "_", sign] | [sign, letter] if (sign.lstrip("\\")) in EXTREMES and (letter,) in self.asked_for:
+                return self.asks_extreme(sign.lstrip("\\"))
         if self._asks_conjugate and _letter_with_mark(own):
             return True
         if (element := _OXIDATION.search(self.text)) is not None and len(own) == 1:

@@ -843,6 +843,7 @@ _RULES: tuple[_Rule, ...] = (
     ("(", re.compile(r"(?<![\w.)])(\d+)[.,]\((\d{1,30})\)(?![\w(^])"), r"\1.\\overline{\2}"),
     ("(", re.compile(r"^(\d+)[.,](\d+)\((\d{1,30})\)$"), r"\1.\2\\overline{\3}"),
     ("{:}", re.compile(r"\{:\}"), ":"),
+    ("\\operatorname", re.compile(r"\\operatorname\*?\s*\{([^{}\x00-\x7f]+)\}"), r"\\text{\1}"),
     # the Dutch ends of an interval without an end
     ("arrow", _LEFT_ARROW, lambda found: f"(-\\infty,{found[1]}{']' if found[2].strip() == ']' else ')'}"),
     ("angle", _RIGHT_ARROW, lambda found: f"{'[' if found[1] == '[' else '('}{found[2]},\\infty)"),
@@ -932,7 +933,7 @@ _RULES: tuple[_Rule, ...] = (
     (" ", re.compile(r"(?<=[\w€$%°)}])\s+([^\s\d\\{}$()+*/^=,;.]{1,16})\s+(?=[-\d$€(\\])"), _joined_in_text),
     # `x<-7 o x>7`: before another condition it is no name
     (" ", re.compile(rf"(?<=[\w}})])\s+(?:o|{_OR_WORDS})\s+(?=[a-z]\s*(?:[<>=≤≥]|\\[lg][et]))"), " or "),
-    ("*", re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*=)"), r"\1"),
+    ("*", re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*(?:=|[,)][^=]{0,20}=))"), r"\1"),
     # the change of a quantity, by its sign
     (
         "Delta",
@@ -1058,7 +1059,7 @@ _RULES: tuple[_Rule, ...] = (
     (
         "(",
         re.compile(
-            r"^([^()]*=[^()]*?)(?:\\[ ,;]|\\q?quad|~|\s)+\(\s*([a-z]\s*(?:\\[gl]eq?(?:slant)?(?![a-z])|[<>])[^()]*)\)$"
+            r"^(.*=.*[^\s~,\\])(?:\\[ ,;]|\\q?quad|~|\s)++\(\s*([a-z]\s*(?:\\[gl]eq?(?:slant)?(?![a-z])|[<>])[^()]*)\)$"
         ),
         r"\1,\2",
     ),

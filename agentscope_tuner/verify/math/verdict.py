@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, Protocol, cast
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause, says_another
-from agentscope_tuner.verify.math.chemistry import without_substance
+from agentscope_tuner.verify.math.chemistry import in_figures_of_oxidation, without_substance
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.compare_notations import (
     in_notation,
@@ -273,6 +273,11 @@ def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str
     value = plain(text.replace("\\%", "%")) if _WORDED.search(text) else ""
     said = [mark for mark, one in choices.items() if value and plain(one.replace("\\%", "%")) == value]
     text = said[0] if len(said) == 1 else text
+    beside = _LETTER_BESIDE.fullmatch(text) or _LETTER_BEHIND.fullmatch(text)
+    if beside is not None and beside["letter"] in choices:
+        said_there = [bare(one.replace("$", "")) for one in (beside["value"], choices[beside["letter"]])]
+        # another value makes no choice of it
+        text = text if _is_other(*said_there) and plain(said_there[0]) != plain(said_there[1]) else beside["letter"]
     mine, theirs, chosen = letter(truth), letter(text), choice(text)
     if (mark := text[:1]) in choices and "".join(text.split()) == f"{mark}.{''.join(choices[mark].split())}":
         text, theirs, chosen = mark, mark, None
@@ -319,7 +324,7 @@ def _power_of(unit: re.Match[str]) -> int:
     return 3 if power in ("3", "³") or re.search("^V|^R|tt|c[úu]b|volum", said) else 1
 
 
-_RESIDUE = re.compile(r"(?<![\d.])(?<!\d,)(?:\\(?:overline|bar)\s*\{?\s*(\d+)\s*\}?|\[\s*(\d+)\s*\])(?:_\{?\d+\}?)?")
+_RESIDUE = re.compile(r"(?<![\d.])(?<!\d,)(?:\\(?:overline|bar|hat|widehat)\s*\{?\s*(\d+)\s*\}?|\[\s*(\d+)\s*\])(?:_\{?\d+\}?)?")
 _OF_RESIDUES = re.compile(r"\\mathbb\s*\{?Z\}?\s*(?:_|/)|Z_\{?\d|residue class|剩余类|Restklasse|вычет")
 
 
@@ -327,13 +332,20 @@ def _residues(text: str, question: str | None) -> str:
     r"""The numbers of residue classes, where the question is about them: the 4 of `\overline{4}` and `[4]`."""
     if (
         question is None
-        or not ("[" in text or "\\overline" in text or "\\bar" in text)
+        or not ("[" in text or "\\overline" in text or "\\bar" in text or "hat" in text)
         or not _OF_RESIDUES.search(question)
     ):
         return text
     return _RESIDUE.sub(lambda m: m[1] or m[2], text)
 
 
+_ONE_LETTER = r"(?:\\(?:text|math)(?:bf|rm|it)?\s*\{)?\s*[(（]?(?P<letter>[A-J])[)）]?\s*\}?\$?"
+_BETWEEN = r"(?:\s|~|\\[ ,;:!]|\\q?quad(?![a-z])|\\text\s*\{)*"
+# A letter with the value of its choice behind it, and before it: `C\\ (0.954)`, `0.954\\ (C)`
+_LETTER_BESIDE = re.compile(
+    rf"\$?{_ONE_LETTER}{_BETWEEN}(?:(?P<open>[(（])|[,，]{_BETWEEN})(?P<value>.+?)(?(open)[)）])\}}?\$?"
+)
+_LETTER_BEHIND = re.compile(rf"(?P<value>[^()]+?){_BETWEEN}(?=[(（]){_ONE_LETTER}\}}?")
 _WORDED = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2}|[\u4e00-\u9fff]{2}")
 _SMALL_CHOICE = re.compile(r"(?:\\text\s*\{\s*)?\(?(?P<letter>[a-j])\)\s*\}?(?:\\[ ,;:!]|~|\s)*(?P<value>\S.*)")
 _SMALL_LETTER = re.compile(r"\(?[a-jA-J]\)?")
@@ -686,6 +698,21 @@ def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
     return with_declared_constant(text), with_declared_constant(truth)
 
 
+# `P = Q = 40`
+_SHARED = re.compile(
+    r"(?P<names>(?:(?:[a-zA-Z]|\\(?:alpha|beta|gamma|lambda|mu))(?:_\{?\w\}?|\^\{?(?:\*|\\ast)\}?)?\s*=\s*){2,6})(?P<value>[^=,;<>a-z]{1,40})"
+)
+_HOLDS_SEVERAL = re.compile(r"=[^=]*[,;][^=]*=|\([^()]*[,;][^()]*\)")
+
+
+def _one_by_one(text: str, other: str) -> str:
+    """`P=40, Q=40` for `P=Q=40` where the other side gives several names their values; any other text as it is."""
+    found = _SHARED.fullmatch(text) if text.count("=") > 1 else None
+    if found is None or _HOLDS_SEVERAL.search(other) is None:
+        return text
+    return ", ".join(f"{name.strip()}={found['value']}" for name in found["names"].rstrip(" =").split("="))
+
+
 _HAS_DECIMALS = re.compile(
     r"-?\d+(?:\.|\{,\}|,)\d+"
     r"(?:(?:\s|\\[ ,;:!]|[~$])*\\(?:text|mathrm)\{[^{}]*\}\$?|\s?[^\W\d_]{1,4}(?:/[^\W\d_]{1,3})?)?"
@@ -703,7 +730,7 @@ def _with_rounded_name(text: str, truth: str) -> str:
 
 def _said_alone(text: str, asked: Question) -> str:
     """A value without the substance, the kind of line or what is counted, where the question tells that."""
-    text = lines_of_kinds(without_substance(text, asked), asked)
+    text = lines_of_kinds(without_substance(in_figures_of_oxidation(text, asked), asked), asked)
     if (dotted := _DOTTED.search(text)) and re.search(rf"{dotted[0].replace('.', '[.]')}(?![A-Z])", asked.text):
         text = text.replace(dotted[0], dotted[0].replace(".", ""))
     counted = _NOUN_FIRST.fullmatch(text)
@@ -739,6 +766,7 @@ def prepared(answer: str, ground_truth: str, question: str | None) -> tuple[str,
     text, truth = bare(answer), reference(ground_truth)
     if FIGURES.fullmatch(text) is None or FIGURES.fullmatch(truth) is None:
         text, truth = in_notation(*_in_words(text, truth, question))
+        text, truth = _one_by_one(text, truth), _one_by_one(truth, text)
         text, truth = _residues(text, question), _residues(truth, question)
         text, truth = _without_nameless(text, truth, question)
         if (asked := about(question)) is not None:
