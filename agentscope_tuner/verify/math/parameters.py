@@ -118,14 +118,36 @@ def same_span(ref: tuple[Reading, bool], ans: tuple[Reading, bool], constants: f
     Returns:
         None where a side is no such point.
     """
-    mine = _span(*ref, constants)
-    theirs = None if mine is None else _span(*ans, constants)
+    read, names = _span, [symbols(side.node) for side, _ in (ref, ans) if isinstance(side, Statement)]
+    if len(names) == len("AB") and names[0] == names[1]:
+        read = _line
+    mine = read(*ref, constants)
+    theirs = None if mine is None else read(*ans, constants)
     if mine is None or theirs is None or len(mine[0]) != len(theirs[0]):
         return None
     between = [b - a for a, b in zip(mine[0], theirs[0], strict=True)]
     size = _rank(mine[1])
     same = size == _rank(theirs[1]) == _rank([*mine[1], *theirs[1], between])
     return EQUAL if same else DIFFERENT
+
+
+def _line(reading: Reading, *_: object) -> tuple[list[Fraction], list[list[Fraction]]] | None:
+    r"""A point and the direction of a line by three equal members, each linear in its own letter: `\frac{x-1}{2}=y=z`."""
+    if not isinstance(reading, Statement) or not isinstance(reading.node, Relation):
+        return None
+    members = sorted((sorted(symbols(one)), at) for at, one in enumerate(reading.node.args))
+    names = [name for letters, _ in members for name in letters]
+    if set(reading.node.operators) != {"="} or not len(names) == len({*names}) == len(members) > len("AB"):
+        return None
+    point, direction = [], []
+    for (name,), at in members:
+        member = reading.node.args[at]
+        zero, one, two = (exact_value(substituted(member, name, number(value))) for value in range(3))
+        if zero is None or one is None or two is None or two - one != one - zero or one == zero:
+            return None
+        point.append(zero / (zero - one))
+        direction.append(1 / (one - zero))
+    return point, [direction]
 
 
 def _span(

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause, asks_at_once, asks_order, options_of, parts_of
@@ -469,15 +470,54 @@ class Question:
         defined = [] if behind is None else list(_DEFINED.finditer(self.text, behind.end()))
         asks = asking_clause(self.text)[0] if defined else ""
         at_once = [one for one in defined if one[0] in asks]
+        given = {one[1] for one in _DEFINED.finditer(self.text)}
+        if not defined and len(asked) == len(given) == 1 and self._is_form(next(iter(asked))):
+            return frozenset({(next(iter(given)),)})
         return frozenset({(one[1],) for one in at_once or defined} | (set() if at_once else asked))
+
+    def _is_form(self, formula: Sequence[str]) -> bool:
+        """Whether the letters of a sum stand nowhere else, so that a value is asked for in its form: `a+bi`."""
+        said = re.sub(r"\\[a-zA-Z]+", "", "".join(one[0] for one in _DELIMITED.finditer(self.text[:_MAX_CHARS])))
+        letters = _letters(formula)
+        return "+" in formula and bool(letters) and all(said.count(one) == list(formula).count(one) for one in letters)
 
     def asks_for(self, formula: str) -> bool:
         r"""Whether the question asks for the value of this formula, which is more than a name: `3\star 2`."""
         with suppress(Unreadable, TooComplex):
             own = _undecorated([token.text for token in tokenize(formula)])
             # a function may be asked about as `x \\mapsto \\ln x`
-            wanted = own in self.asked_for or any(one[-len(own) - 1 :] == ("\\mapsto", *own) for one in self.asked_for)
+            wanted = own in self.asked_for or self._is_asked_otherwise(formula, own) or any(one[-len(own) - 1 :] == ("\\mapsto", *own) for one in self.asked_for)
             return len(own) > 1 and wanted and not self.tells_apart(own)
+        return False
+
+    @Kept
+    def _asked_derivatives(self) -> tuple[_Derivative, ...]:
+        return tuple(one for tokens in self.asked_for if (one := _derivative(tokens)) is not None)
+
+    @Kept
+    def _asked_nodes(self) -> tuple[Node, ...]:
+        """The formulas that are asked for and hold more than a name."""
+        found = []
+        for match in islice(_DELIMITED.finditer(self.text[:_MAX_CHARS], self._asked_from), _MAX_FORMULAS):
+            said = next(g for g in (*match.groups()[:4], match.group(6)) if g is not None)
+            with suppress(Unreadable, TooComplex):
+                tokens = tokenize(_before_gap(said) or said)
+                own = _undecorated([t.text for t in tokens])
+                found += [parse_tokens(tokens)] if len(own) > _NEAR and own in self.asked_for else []
+        return tuple(found)
+
+    def _is_asked_otherwise(self, formula: str, own: Sequence[str]) -> bool:
+        r"""Whether a formula is another form of one that is asked for: `z^2+z^{-2}` of `z^2+\frac{1}{z^2}`."""
+        if (derivative := _derivative(own)) is not None:
+            return any(one.is_quotient and derivative.is_one_with(one) for one in self._asked_derivatives)
+        if len(own) <= _NEAR or not self._asked_nodes or "'" in own:
+            return False
+        with suppress(Unreadable, TooComplex):
+            node = parse_tokens(tokenize(formula))
+            same = [one for one in self._asked_nodes if symbols(one) == symbols(node) != frozenset()]
+            if any(isinstance(part, UndefinedCall) for one in same for part in walk(one)):
+                return False
+            return any(key(one) == key(node) or None is not value_at("asked", one) == value_at("asked", node) for one in same)
         return False
 
     @property
@@ -533,6 +573,10 @@ class Question:
         if own and self.tells_apart(own):
             return True
         if not own or self._is_own_name(name, own) or self._is_asked_limit(own):
+            return False
+        if (derivative := _derivative(own)) is not None and any(one.is_quotient for one in self._asked_derivatives):
+            return not any(map(derivative.is_one_with, self._asked_derivatives))
+        if self._is_asked_otherwise(" ".join(name), own):
             return False
         if self._is_formula_of_unknown(own):
             return True
@@ -1057,6 +1101,48 @@ def _is_other_segment(own: Sequence[str], asked_for: frozenset[tuple[str, ...]])
 
     asked = [ends(one) for one in asked_for]
     return ends(own) != "" and any(asked) and ends(own) not in asked
+
+
+class _Derivative(NamedTuple):
+    """The name of a derivative.
+
+    Attributes:
+        by: the letters by which it is taken, in their order; empty where the name does not tell them.
+        place: where it is taken, if that is no letter.
+    """
+
+    of: str
+    by: str
+    order: int
+    place: str
+    is_quotient: bool
+
+    def is_one_with(self, other: _Derivative) -> bool:
+        same = self.by == other.by or not (self.by and other.by)
+        is_there = self.place == other.place or "" in (self.place, other.place)
+        return same and is_there and (self.of, self.order) == (other.of, other.order)
+
+
+_AT = r"(?P<at>\([^()]*\))?"
+_BY_QUOTIENT = re.compile(
+    rf"\\frac(?:\\partial|d)(?:\^\d)?(?P<of>[a-zA-Z])(?P<by>(?:(?:\\partial|d)[a-z](?:\^\d)?)+){_AT}"
+)
+_BY_INDEX = re.compile(rf"(?P<of>[a-zA-Z])(?=['_])(?P<primes>'*)(?:_(?P<by>[a-z]{{1,3}}))?'*{_AT}")
+_BY_OPERATOR = re.compile(rf"(?P<by>(?:(?:\\partial|D)_[a-z])+)(?P<of>[a-zA-Z]){_AT}")
+
+
+def _derivative(tokens: Sequence[str]) -> _Derivative | None:
+    r"""What `f_x`, `f'_x`, `\partial_x f`, `y'` and `\frac{\partial f}{\partial x}` name; None for another name."""
+    said = "".join(tokens)
+    found = _BY_QUOTIENT.fullmatch(said) or _BY_OPERATOR.fullmatch(said) or _BY_INDEX.fullmatch(said)
+    if found is None:
+        return None
+    by = "".join(
+        letter * int(power or 1) for letter, power in re.findall(r"([a-z])(?:\^(\d))?", re.sub(r"\\partial|D_|_|d(?=[a-z])", "", found["by"] or ""))
+    )
+    place = found["at"] if re.search(r"\d", found["at"] or "") else ""
+    order = len(by) or len(found.groupdict().get("primes") or "")
+    return _Derivative(found["of"], "".join(sorted(by)), order, place or "", said.startswith("\\frac"))
 
 
 # Commands that begin formulas of all kinds, and so tell nothing of a name
