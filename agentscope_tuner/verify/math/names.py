@@ -163,7 +163,8 @@ _TABLE = (
      "|prawdopodob|احتمال|प्रायिकता|ความน่าจะ|kans|sannolik|todennäk"),
     ("P pi chi", r"(?=[_(])",
      "chromatic polynom|chromatisch\\w* polynom|polynôme chromatique|polinomio cromático|色多项式"
-     "|хроматическ\\w+ (?:многочлен|полином)"),
+     "|хроматическ\\w+ (?:многочлен|полином)"
+     "|proper\\w* (?:\\w+-)?colou?r|zulässige\\w* färb|coloriages? propre|coloraci\\w+ propi|правильн\\w+ раскрас|着色|染色"),
     ("E", _EVENT, r"expect|\bmean\b|average|erwartung|espérance|esperanza|valor esperado"
      "|valore atteso|期望|均值|期待値"
      "|기댓값|ожидани|сподіван|beklenen|kỳ vọng|valoare medie"),
@@ -200,6 +201,10 @@ _TABLE = (
      "|dzielnik|bölen|ước|약수|deler|delare|divizor|διαιρέτ|قاسم|قواسم|भाजक|ตัวหาร|מחלק"),
     ("sigma", _NUMBER, r"sum of (?:\w+ ){0,3}(?:divisor|factor)|teilersumme|somme des diviseurs|约数(?:之|的)?和"
      r"|сумм\w+ делител"),
+    ("kappa", r"\(", r"(?<!radius of )\bcurvature|krümmung(?!s)|(?<!rayon de )courbure|(?<!di[oi] de )(?<!di )curvatura"
+     "|曲率(?!半)|(?<!радиус )кривизн|krzywizn|eğrilik|độ cong|곡률(?! ?반)"),
+    ("rho", r"\(", r"radius of curvature|krümmungsradius|rayon de courbure|ra[dg]i?[oi] d[ei] curvatura|曲率半|радиус кривизн"
+     "|곡률 ?반"),
     ("Me Md Mdn", r"\s*\Z", r"m[eé]di[aá]n|медиан|中位数|中位數|中央値|중앙값|ortanca|trung vị|διάμεσο"),
     ("Mo", r"\s*\Z", r"\bmod(?:e|a|us|al|ern?a)\b|мод[ауы]\b|众数|眾數|最頻値|최빈값|tepe değer|\bmốt\b"),
     ("d dist", r"\((?=[A-Z\\])", r"distan|abstand|entfernung|расстоян|відстан|距离|距離|거리|odległoś"
@@ -641,6 +646,8 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
         is_own = is_own or (_is_true_of_numbers(*named, asked) or None if is_own is None else is_own)
         if is_own is not None:
             return (named[1], False) if is_own else (text, True)
+        if (call := _OWN_CALL.fullmatch(named[0])) is not None and _is_called_there(call, asked):
+            return named[1], False
     if (same := _ISOMORPHIC.fullmatch(text)) is not None and _is_asked_first(same["what"], asked):
         return same["value"], False
     found = _LABEL.fullmatch(text)
@@ -664,6 +671,22 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
         is_own = has_thing and thing.startswith("\\math")
     is_other = group == "\\pi" or (found["of"] and "transf" in asked.text.lower())
     return (found["value"] if is_own else text), not is_own and bool(is_other)
+
+
+# The answer's own function at a place: `\\kappa(0)`, `v(3)`
+_OWN_CALL = re.compile(r"(?P<name>[a-zA-Z]|\\(?:var)?(?:alpha|beta|gamma|kappa|lambda|mu|nu|omega|rho|theta))\((?P<at>[\d.,;\s-]+)\)")
+_ORIGIN = re.compile(
+    "origin|ursprung|nullpunkt|origen|origem|原点|原點|начал|원점|gốc (?:tọa|toạ)|orijin|początk|počátk|origó", re.IGNORECASE
+)
+
+
+def _is_called_there(call: re.Match[str], asked: Question) -> bool:
+    """Whether the question has no letter for a function, but the place where the answer takes its own."""
+    name, signs = call["name"], SIGNS.get(call["name"].lstrip("\\"), ())
+    if name in asked.letters or (len(name) > 1 and name in asked.text) or (signs and not _is_asked(signs, asked.text)):
+        return False
+    places = {*map(Fraction, re.findall(r"-?\d+(?:\.\d+)?", call["at"]))}
+    return places <= {*asked.numbers, *(-one for one in asked.numbers), *([Fraction(0)] * asked.has(_ORIGIN))}
 
 
 # Functions of numbers: how a set is parted, and sums of powers

@@ -57,7 +57,7 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.readings import Family, Listing, Named, Reading, Statement, Value, is_listing, resolve
+from agentscope_tuner.verify.math.readings import Chain, Family, Listing, Named, Reading, Statement, Value, is_listing, resolve
 from agentscope_tuner.verify.math.sets import ParameterRange
 from agentscope_tuner.verify.math.tokens import INTEGERS, REALS, TooComplex, Unreadable
 
@@ -118,11 +118,11 @@ def same_span(ref: tuple[Reading, bool], ans: tuple[Reading, bool], constants: f
     Returns:
         None where a side is no such point.
     """
-    read, names = _span, [symbols(side.node) for side, _ in (ref, ans) if isinstance(side, Statement)]
-    if len(names) == len("AB") and names[0] == names[1]:
-        read = _line
-    mine = read(*ref, constants)
-    theirs = None if mine is None else read(*ans, constants)
+    if (own := _line(ref[0])) is not None and (other := _line(ans[0])) is not None and own.keys() == other.keys():
+        rows = [(at, to, other[name][0] - at, other[name][1]) for name, (at, to) in own.items()]
+        return EQUAL if _rank([list(one) for one in zip(*rows, strict=True)][1:]) == 1 else DIFFERENT
+    mine = _span(*ref, constants)
+    theirs = None if mine is None else _span(*ans, constants)
     if mine is None or theirs is None or len(mine[0]) != len(theirs[0]):
         return None
     between = [b - a for a, b in zip(mine[0], theirs[0], strict=True)]
@@ -131,23 +131,19 @@ def same_span(ref: tuple[Reading, bool], ans: tuple[Reading, bool], constants: f
     return EQUAL if same else DIFFERENT
 
 
-def _line(reading: Reading, *_: object) -> tuple[list[Fraction], list[list[Fraction]]] | None:
-    r"""A point and the direction of a line by three equal members, each linear in its own letter: `\frac{x-1}{2}=y=z`."""
-    if not isinstance(reading, Statement) or not isinstance(reading.node, Relation):
-        return None
-    members = sorted((sorted(symbols(one)), at) for at, one in enumerate(reading.node.args))
-    names = [name for letters, _ in members for name in letters]
-    if set(reading.node.operators) != {"="} or not len(names) == len({*names}) == len(members) > len("AB"):
-        return None
-    point, direction = [], []
-    for (name,), at in members:
-        member = reading.node.args[at]
-        zero, one, two = (exact_value(substituted(member, name, number(value))) for value in range(3))
+def _line(reading: Reading) -> dict[str, tuple[Fraction, Fraction]] | None:
+    r"""A coordinate of a point and of the direction for each letter of a line by equal members, `\frac{x-1}{2}=y=z`."""
+    found: dict[str, tuple[Fraction, Fraction]] = {}
+    for member in reading.exact if isinstance(reading, Chain) and not reading.rough else ():
+        names = symbols(member.node) if isinstance(member, Value) else frozenset()
+        if not isinstance(member, Value) or len(names) != 1 or not names.isdisjoint(found):
+            return None
+        (name,) = names
+        zero, one, two = (exact_value(substituted(member.node, name, number(value))) for value in range(3))
         if zero is None or one is None or two is None or two - one != one - zero or one == zero:
             return None
-        point.append(zero / (zero - one))
-        direction.append(1 / (one - zero))
-    return point, [direction]
+        found[name] = zero / (zero - one), 1 / (one - zero)
+    return found if len(found) > len("xy") else None
 
 
 def _span(
