@@ -872,10 +872,16 @@ class Question:
 
     @Kept
     def single_number(self) -> Node | None:
-        """The only number of a short question, as where it is to be written in another way."""
+        """The only number of a question that is one short sentence, as where it is to be written in another way.
+
+        A decimal that repeats may have another sentence beside it: it is no datum.
+        """
         text = self.text.strip()
-        found = list(islice(_GIVEN.finditer(text), 2)) if len(text) <= _LONGEST_SENTENCE else []
-        return None if len(found) != 1 or found[0]["other"] else _given(found[0])
+        found = list(islice(_GIVEN.finditer(text), 2)) if len(text) <= 2 * _LONGEST_SENTENCE else []
+        if len(found) != 1 or found[0]["other"]:
+            return None
+        is_one = len(text) <= _LONGEST_SENTENCE and _SENTENCE.fullmatch(text) is not None
+        return _given(found[0]) if is_one or _REPEATS.search(found[0]["number"]) is not None else None
 
     @Kept
     def asked_units(self) -> frozenset[PhysicalUnit]:
@@ -913,6 +919,8 @@ _PART_LABELS = re.compile(
 
 
 _LONGEST_SENTENCE = 120
+_SENTENCE = re.compile(r"(?:[^.?!。？！\n]|\.(?=[\d\\(.]))*[.?!。？！]?")
+_REPEATS = re.compile(r"\(|\\[bo]|\\dot|…|dots|\.\.\.")
 _GIVEN = re.compile(
     r"(?P<number>(?:\d{1,9}\s?)?\\[dt]?frac\s?(?:\{\d{1,20}\}\s?\{\d{1,20}\}|\d\d)|\d{1,20}/\d{1,20}"
     r"|\d{1,20}(?:(?:\{,\}|[.,])\d{0,20})?(?:\(\d{1,20}\)|\\(?:overline|bar)\s?\{?\d{1,20}\}?|\d{0,9}\\dot\s?\{?\d\}?)*"
