@@ -87,8 +87,8 @@ def without_substance(text: str, asked: Question) -> str:
 # Of which elements a compound's question does not ask, where it has others
 _FIXED = frozenset("O H F Li Na K Rb Cs Mg Ca Sr Ba Al Zn Ag".split())  # noqa: SIM905
 _OF_OXIDATION = re.compile(
-    r"oxida[tc]i(?:on|e|ón|ão)|ossidazione|oxydation|степен\w* окисл|ступ\w* окисн|氧化数|化合价|酸化数|산화수|utlenieni|yükseltgenme|oxi hóa"
-    r"|oxidatie|oxidační",
+    r"oxida[tc]i(?:on|e|ón|ão)|ossidazione|oxydation|степен\w* окисл|ступ\w* окисн|氧化数|化合价|酸化数|산화수"
+    r"|utlenieni|yükseltgenme|oxi hóa|oxidatie|oxidační",
     re.IGNORECASE,
 )
 _STATE_OF = re.compile(
@@ -102,13 +102,15 @@ def in_figures_of_oxidation(text: str, asked: Question) -> str:
     if len(text) > LONGEST_OPTION or not asked.has(_OF_OXIDATION):
         return text
     found = _STATE_OF.fullmatch(unset(re.sub(r"[{}$]|\\(?:ce|mathrm|text)(?![a-z])", "", text)).replace("−", "-"))
-    if found is None or (found["sign"] and found["behind"]) or (found["name"] and not asked.says(found["name"].lower())):
+    if found is None or (found["sign"] and found["behind"]):
         return text
+    name, of = found["name"], found["of"]
     given = {*re.findall(r"[A-Z][a-z]?(?![a-z])", " ".join(re.findall(r"[A-Z][A-Za-z0-9_{}()]*", asked.text)))}
-    if found["of"] and (found["of"] not in given or (found["of"] in _FIXED and not given <= _FIXED)):
+    if (name and not asked.says(name.lower())) or (of and (of not in given or (of in _FIXED and not given <= _FIXED))):
         return text
     number = found["number"] or _ROMAN[found["roman"]]
-    return f"{found['sign'] or found['behind'] or '+'}{number}" if found["of"] or found["roman"] or found["behind"] else text
+    is_told = of or name or found["roman"] or found["behind"]
+    return f"{found['sign'] or found['behind'] or '+'}{number}" if is_told else text
 
 
 _SHELL = re.compile(r"([1-7](?:s(?=[12])|p(?=[1-6])|d(?=\d)|f(?=\d)))((?<=f)1[0-4]|(?<=d)10|[1-9])")

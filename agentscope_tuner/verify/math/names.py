@@ -155,6 +155,7 @@ class _Sign(NamedTuple):
 
 
 _ANYTHING, _OF_SOME, _NUMBER, _EVENT, _OF_ONE = "", r"(?=[\s\S])", r"_?\d*\(\d+\)", r"[(\[]", r"[(\[]?[A-Z]"
+_CALLED = r"\("
 _SUBSTANCE = r"[(_][A-Z][A-Za-z0-9_^+-]*\)?"
 _TABLE = (
     # signs, what follows them, words of a question
@@ -164,7 +165,8 @@ _TABLE = (
     ("P pi chi", r"(?=[_(])",
      "chromatic polynom|chromatisch\\w* polynom|polynôme chromatique|polinomio cromático|色多项式"
      "|хроматическ\\w+ (?:многочлен|полином)"
-     "|proper\\w* (?:\\w+-)?colou?r|zulässige\\w* färb|coloriages? propre|coloraci\\w+ propi|правильн\\w+ раскрас|着色|染色"),
+     "|proper\\w* (?:\\w+-)?colou?r|zulässige\\w* färb|coloriages? propre|coloraci\\w+ propi|правильн\\w+ раскрас"
+     "|着色|染色"),
     ("E", _EVENT, r"expect|\bmean\b|average|erwartung|espérance|esperanza|valor esperado"
      "|valore atteso|期望|均值|期待値"
      "|기댓값|ожидани|сподіван|beklenen|kỳ vọng|valoare medie"),
@@ -201,10 +203,10 @@ _TABLE = (
      "|dzielnik|bölen|ước|약수|deler|delare|divizor|διαιρέτ|قاسم|قواسم|भाजक|ตัวหาร|מחלק"),
     ("sigma", _NUMBER, r"sum of (?:\w+ ){0,3}(?:divisor|factor)|teilersumme|somme des diviseurs|约数(?:之|的)?和"
      r"|сумм\w+ делител"),
-    ("kappa", r"\(", r"(?<!radius of )\bcurvature|krümmung(?!s)|(?<!rayon de )courbure|(?<!di[oi] de )(?<!di )curvatura"
-     "|曲率(?!半)|(?<!радиус )кривизн|krzywizn|eğrilik|độ cong|곡률(?! ?반)"),
-    ("rho", r"\(", r"radius of curvature|krümmungsradius|rayon de courbure|ra[dg]i?[oi] d[ei] curvatura|曲率半|радиус кривизн"
-     "|곡률 ?반"),
+    ("kappa", _CALLED, r"(?<!radius of )\bcurvature|krümmung(?!s)|(?<!rayon de )courbure"
+     "|(?<!di[oi] de )(?<!di )curvatura|曲率(?!半)|(?<!радиус )кривизн|krzywizn|eğrilik|độ cong|곡률(?! ?반)"),
+    ("rho", _CALLED, r"radius of curvature|krümmungsradius|rayon de courbure|ra[dg]i?[oi] d[ei] curvatura"
+     "|曲率半|радиус кривизн|곡률 ?반"),
     ("Me Md Mdn", r"\s*\Z", r"m[eé]di[aá]n|медиан|中位数|中位數|中央値|중앙값|ortanca|trung vị|διάμεσο"),
     ("Mo", r"\s*\Z", r"\bmod(?:e|a|us|al|ern?a)\b|мод[ауы]\b|众数|眾數|最頻値|최빈값|tepe değer|\bmốt\b"),
     ("d dist", r"\((?=[A-Z\\])", r"distan|abstand|entfernung|расстоян|відстан|距离|距離|거리|odległoś"
@@ -674,19 +676,29 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
 
 
 # The answer's own function at a place: `\\kappa(0)`, `v(3)`
-_OWN_CALL = re.compile(r"(?P<name>[a-zA-Z]|\\(?:var)?(?:alpha|beta|gamma|kappa|lambda|mu|nu|omega|rho|theta))\((?P<at>[\d.,;\s-]+)\)")
-_ORIGIN = re.compile(
-    "origin|ursprung|nullpunkt|origen|origem|原点|原點|начал|원점|gốc (?:tọa|toạ)|orijin|początk|počátk|origó", re.IGNORECASE
+_OWN_CALL = re.compile(
+    r"(?P<name>[a-zA-Z]|\\(?:var)?(?:alpha|beta|gamma|kappa|lambda|mu|nu|omega|rho|tau|theta))\((?P<at>[\d.,;\s-]+)\)"
 )
+_ORIGIN = re.compile(
+    "origin|ursprung|nullpunkt|origen|origem|原点|原點|начал|원점|gốc (?:tọa|toạ)|orijin|początk|počátk|origó",
+    re.IGNORECASE,
+)
+
+
+# Where a question says that something is taken: `t=2`, `(0|1)`; else the numbers that it has outside of formulas
+_PLACES = re.compile(r"(?<![a-zA-Z])[a-z]\s*=\s*(-?[\d.]+)(?![\d^]*[a-z])|\(\s*(-?[\d.]+)\s*[,;|]\s*-?[\d.]+\s*\)")
+_NUMBER_SAID = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def _is_called_there(call: re.Match[str], asked: Question) -> bool:
     """Whether the question has no letter for a function, but the place where the answer takes its own."""
-    name, signs = call["name"], SIGNS.get(call["name"].lstrip("\\"), ())
+    name = call["name"]
+    signs = [one for one in SIGNS.get(name.lstrip("\\"), ()) if one.of.pattern == _CALLED]
     if name in asked.letters or (len(name) > 1 and name in asked.text) or (signs and not _is_asked(signs, asked.text)):
         return False
-    places = {*map(Fraction, re.findall(r"-?\d+(?:\.\d+)?", call["at"]))}
-    return places <= {*asked.numbers, *(-one for one in asked.numbers), *([Fraction(0)] * asked.has(_ORIGIN))}
+    told = _PLACES.findall(asked.text) or _NUMBER_SAID.findall(_FORMULA.sub(" ", asked.text))
+    told += ["0"] * asked.has(_ORIGIN)
+    return {*_NUMBER_SAID.findall(call["at"])} <= {*_NUMBER_SAID.findall(" ".join(map("".join, told)))}
 
 
 # Functions of numbers: how a set is parted, and sums of powers
@@ -787,7 +799,10 @@ _AT_POINT = re.compile(
 _DOUBLE_STRUCK = re.compile(r"\A\s*\\(?:mathbb|mathbf|mathsf)\s*\{?([EPV])\}?(?=\s*(?:\\left\s*)?[(\[])")
 # `100_{10} = 202_7`, and a value that is called best by a star
 _IN_TEN = re.compile(r"\s*(\d{1,18})_\{?10\}?\s*=\s*(?=\S+_)")
-_STARRED = re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\s*\^\s*\{?\s*(?:\\(?:ast|star)(?![a-z])|\*)\s*\}?(?=\s*(?:=|[,)][^=]{0,20}=))")
+_STARRED = re.compile(
+    r"(?<![a-zA-Z\\])([a-zA-Z](?:_\{?\w\}?)?)\s*\^\s*\{?\s*(?:\\(?:ast|star)(?![a-z])|\*)\s*\}?"
+    r"(?=\s*(?:=|[,)][^=]{0,20}=))"
+)
 _OF_CONJUGATES = re.compile("conj|konjug|adj|共轭|сопряж", re.IGNORECASE)
 _MODULUS = re.compile(r"\\[pb]?mod\s*\{?\s*(\d+)|\(\s*\\?(?:mod|text\s*\{\s*mod\s*\})\s*(\d+)")
 

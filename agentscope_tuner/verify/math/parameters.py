@@ -57,7 +57,17 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.readings import Chain, Family, Listing, Named, Reading, Statement, Value, is_listing, resolve
+from agentscope_tuner.verify.math.readings import (
+    Chain,
+    Family,
+    Listing,
+    Named,
+    Reading,
+    Statement,
+    Value,
+    is_listing,
+    resolve,
+)
 from agentscope_tuner.verify.math.sets import ParameterRange
 from agentscope_tuner.verify.math.tokens import INTEGERS, REALS, TooComplex, Unreadable
 
@@ -134,7 +144,10 @@ def same_span(ref: tuple[Reading, bool], ans: tuple[Reading, bool], constants: f
 def _line(reading: Reading) -> dict[str, tuple[Fraction, Fraction]] | None:
     r"""A coordinate of a point and of the direction for each letter of a line by equal members, `\frac{x-1}{2}=y=z`."""
     found: dict[str, tuple[Fraction, Fraction]] = {}
-    for member in reading.exact if isinstance(reading, Chain) and not reading.rough else ():
+    first: tuple[Reading, ...] = ()
+    if isinstance(reading, Named) and isinstance(reading.value, Chain):
+        first, reading = (Value(reading.name),), reading.value
+    for member in (*first, *reading.exact) if isinstance(reading, Chain) and not reading.rough else ():
         names = symbols(member.node) if isinstance(member, Value) else frozenset()
         if not isinstance(member, Value) or len(names) != 1 or not names.isdisjoint(found):
             return None

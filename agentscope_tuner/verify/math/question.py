@@ -486,7 +486,8 @@ class Question:
         with suppress(Unreadable, TooComplex):
             own = _undecorated([token.text for token in tokenize(formula)])
             # a function may be asked about as `x \\mapsto \\ln x`
-            wanted = own in self.asked_for or self._is_asked_otherwise(formula, own) or any(one[-len(own) - 1 :] == ("\\mapsto", *own) for one in self.asked_for)
+            wanted = own in self.asked_for or self._is_asked_otherwise(formula, own)
+            wanted = wanted or any(one[-len(own) - 1 :] == ("\\mapsto", *own) for one in self.asked_for)
             return len(own) > 1 and wanted and not self.tells_apart(own)
         return False
 
@@ -509,7 +510,8 @@ class Question:
     def _is_asked_otherwise(self, formula: str, own: Sequence[str]) -> bool:
         r"""Whether a formula is another form of one that is asked for: `z^2+z^{-2}` of `z^2+\frac{1}{z^2}`."""
         if (derivative := _derivative(own)) is not None:
-            return any(one.is_quotient and derivative.is_one_with(one) for one in self._asked_derivatives)
+            told = (one for one in self._asked_derivatives if derivative.is_quotient or one.is_quotient)
+            return any(map(derivative.is_one_with, told))
         if len(own) <= _NEAR or not self._asked_nodes or "'" in own:
             return False
         with suppress(Unreadable, TooComplex):
@@ -517,7 +519,8 @@ class Question:
             same = [one for one in self._asked_nodes if symbols(one) == symbols(node) != frozenset()]
             if any(isinstance(part, UndefinedCall) for one in same for part in walk(one)):
                 return False
-            return any(key(one) == key(node) or None is not value_at("asked", one) == value_at("asked", node) for one in same)
+            value = value_at("asked", node) if same else None
+            return any(key(one) == key(node) or None is not value == value_at("asked", one) for one in same)
         return False
 
     @property
@@ -574,7 +577,9 @@ class Question:
             return True
         if not own or self._is_own_name(name, own) or self._is_asked_limit(own):
             return False
-        if (derivative := _derivative(own)) is not None and any(one.is_quotient for one in self._asked_derivatives):
+        if (derivative := _derivative(own)) is not None and any(
+            one.is_quotient or one.place for one in self._asked_derivatives
+        ):
             return not any(map(derivative.is_one_with, self._asked_derivatives))
         if self._is_asked_otherwise(" ".join(name), own):
             return False
@@ -613,8 +618,8 @@ class Question:
     def _is_own_name(self, name: Sequence[str], own: Sequence[str]) -> bool:
         """Whether what is asked for may have this name in an answer, though the question has another or none."""
         match own:
-            case [letter, "_", sign] | [sign, letter] if (sign.lstrip("\\")) in EXTREMES and (letter,) in self.asked_for:
-                return self.asks_extreme(sign.lstrip("\\"))
+            case [letter, "_", sign] | [sign, letter] if sign[-3:] in EXTREMES and (letter,) in self.asked_for:
+                return self.asks_extreme(sign[-3:])
         if self._asks_conjugate and _letter_with_mark(own):
             return True
         if (element := _OXIDATION.search(self.text)) is not None and len(own) == 1:
@@ -932,8 +937,8 @@ _GIVEN = re.compile(
 
 def _given(found: re.Match[str]) -> Node | None:
     """The number of a question as an answer's is read."""
-    mark = found["mark"] or ""
-    number = re.sub(r"\{,\}|,", ".", found["number"]).rstrip(".") + ("\\%" if mark[-1:] in ("%", "％") else mark and "°")
+    mark = "" if not found["mark"] else "\\%" if found["mark"][-1] in "%％" else "°"
+    number = re.sub(r"\{,\}|,", ".", found["number"]).rstrip(".") + mark
     with suppress(Unreadable, TooComplex):
         return parse_tokens(tokenize(respelled(number)))
     return None
@@ -1145,9 +1150,8 @@ def _derivative(tokens: Sequence[str]) -> _Derivative | None:
     found = _BY_QUOTIENT.fullmatch(said) or _BY_OPERATOR.fullmatch(said) or _BY_INDEX.fullmatch(said)
     if found is None:
         return None
-    by = "".join(
-        letter * int(power or 1) for letter, power in re.findall(r"([a-z])(?:\^(\d))?", re.sub(r"\\partial|D_|_|d(?=[a-z])", "", found["by"] or ""))
-    )
+    letters = re.sub(r"\\partial|D_|_|d(?=[a-z])", "", found["by"] or "")
+    by = "".join(letter * int(power or 1) for letter, power in re.findall(r"([a-z])(?:\^(\d))?", letters))
     place = found["at"] if re.search(r"\d", found["at"] or "") else ""
     order = len(by) or len(found.groupdict().get("primes") or "")
     return _Derivative(found["of"], "".join(sorted(by)), order, place or "", said.startswith("\\frac"))

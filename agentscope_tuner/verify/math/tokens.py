@@ -933,7 +933,11 @@ _RULES: tuple[_Rule, ...] = (
     (" ", re.compile(r"(?<=[\w€$%°)}])\s+([^\s\d\\{}$()+*/^=,;.]{1,16})\s+(?=[-\d$€(\\])"), _joined_in_text),
     # `x<-7 o x>7`: before another condition it is no name
     (" ", re.compile(rf"(?<=[\w}})])\s+(?:o|{_OR_WORDS})\s+(?=[a-z]\s*(?:[<>=≤≥]|\\[lg][et]))"), " or "),
-    ("*", re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*(?:=|[,)][^=]{0,20}=))"), r"\1"),
+    (
+        "*",
+        re.compile(r"(?<![a-zA-Z\\])([a-zA-Z](?:_\{?\w\}?)?)\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*(?:=|[,)][^=]{0,20}=))"),
+        r"\1",
+    ),
     # the change of a quantity, by its sign
     (
         "Delta",

@@ -284,7 +284,9 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
         same: tells whether two formulas have the same value, by the cheap stages.
     """
     match answer:
-        case Relation((*sides, modulus), (*_, "pmod")) if (size := valued(modulus)) is not None and not symbols(modulus):
+        case Relation((*sides, modulus), (*_, "pmod")) if (
+            not symbols(modulus) and (size := valued(modulus)) is not None
+        ):
             # by what a remainder is taken is no work
             answer = with_args(answer, (*sides, Number(size, str(size))))
     if isinstance(reference, Quantity | Degrees):

@@ -293,15 +293,19 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
 
 
 _EQUATION = (
-    r"[^\W\d_]*(?:[eé]qua[tcçz]|ecuaci|gleichung|уравнени|рівнянн|równani|rovnic|vergelijking|denklem|ekvation|ligning|yhtälö)[^\W\d_]*"
+    r"[^\W\d_]*(?:[eé]qua[tcçz]|ecuaci|gleichung|уравнени|рівнянн|równani|rovnic|vergelijking|denklem|ekvation|ligning)"
+    r"[^\W\d_]*"
 )
 # What an equation is of, before it: `\\text{The line is } y=2x`
 _SUBJECT = re.compile(
-    r"\\text\s*\{\s*(?P<said>[^{}\d=$\\:]{1,80}?)\s*(?::|(?<=\s)(?:is|are|ist|lautet|est|es|é|è|är|er|jest|je|имеет вид)|"
-    rf"(?<=\s)(?P<has>{_EQUATION}))\s*\}}(?=(?:\s|\\[ ,;:!])*[a-zA-Z(\\][^=]*=)",
+    r"\\text\s*\{\s*(?P<said>[^{}\d=$\\:]{1,80}?)\s*"
+    rf"(?::|(?<=\s)(?:is|are|ist|lautet|est|es|é|è|är|er|jest|je|имеет вид|{_EQUATION}))\s*\}}"
+    r"(?=(?:\s|\\[ ,;:!])*[a-zA-Z(\\][^=]*=)",
     re.IGNORECASE,
 )
-_OF_SUBJECT = JOINING_NAMES | frozenset("of a an l pour has hat have ha tem tiene имеет имеют ma má har heeft solution".split())  # noqa: SIM905
+_OF_SUBJECT = JOINING_NAMES | frozenset(
+    "of a an l pour has hat have ha tem tiene имеет имеют ma má har heeft line solution".split()  # noqa: SIM905
+)
 
 
 def _without_subject(text: str, ref: str, asked: Question) -> str:

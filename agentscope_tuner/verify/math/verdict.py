@@ -28,6 +28,7 @@ from agentscope_tuner.verify.math.compare_notations import (
 from agentscope_tuner.verify.math.compare_words import forms, wordings
 from agentscope_tuner.verify.math.guards import unearned
 from agentscope_tuner.verify.math.named_parts import by_names
+from agentscope_tuner.verify.math.names import same_value
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
@@ -273,11 +274,7 @@ def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str
     value = plain(text.replace("\\%", "%")) if _WORDED.search(text) else ""
     said = [mark for mark, one in choices.items() if value and plain(one.replace("\\%", "%")) == value]
     text = said[0] if len(said) == 1 else text
-    beside = _LETTER_BESIDE.fullmatch(text) or _LETTER_BEHIND.fullmatch(text)
-    if beside is not None and beside["letter"] in choices:
-        said_there = [bare(one.replace("$", "")) for one in (beside["value"], choices[beside["letter"]])]
-        # another value makes no choice of it
-        text = text if _is_other(*said_there) and plain(said_there[0]) != plain(said_there[1]) else beside["letter"]
+    text = _letter_with_value(text, choices)
     mine, theirs, chosen = letter(truth), letter(text), choice(text)
     if (mark := text[:1]) in choices and "".join(text.split()) == f"{mark}.{''.join(choices[mark].split())}":
         text, theirs, chosen = mark, mark, None
@@ -324,7 +321,9 @@ def _power_of(unit: re.Match[str]) -> int:
     return 3 if power in ("3", "³") or re.search("^V|^R|tt|c[úu]b|volum", said) else 1
 
 
-_RESIDUE = re.compile(r"(?<![\d.])(?<!\d,)(?:\\(?:overline|bar|hat|widehat)\s*\{?\s*(\d+)\s*\}?|\[\s*(\d+)\s*\])(?:_\{?\d+\}?)?")
+_RESIDUE = re.compile(
+    r"(?<![\d.])(?<!\d,)(?:\\(?:overline|bar|hat|widehat)\s*\{?\s*(\d+)\s*\}?|\[\s*(\d+)\s*\])(?:_\{?\d+\}?)?"
+)
 _OF_RESIDUES = re.compile(r"\\mathbb\s*\{?Z\}?\s*(?:_|/)|Z_\{?\d|residue class|剩余类|Restklasse|вычет")
 
 
@@ -339,13 +338,27 @@ def _residues(text: str, question: str | None) -> str:
     return _RESIDUE.sub(lambda m: m[1] or m[2], text)
 
 
-_ONE_LETTER = r"(?:\\(?:text|math)(?:bf|rm|it)?\s*\{)?\s*[(（]?(?P<letter>[A-J])[)）]?\s*\}?\$?"
-_BETWEEN = r"(?:\s|~|\\[ ,;:!]|\\q?quad(?![a-z])|\\text\s*\{)*"
-# A letter with the value of its choice behind it, and before it: `C\\ (0.954)`, `0.954\\ (C)`
-_LETTER_BESIDE = re.compile(
-    rf"\$?{_ONE_LETTER}{_BETWEEN}(?:(?P<open>[(（])|[,，]{_BETWEEN})(?P<value>.+?)(?(open)[)）])\}}?\$?"
+def _letter_with_value(text: str, choices: dict[str, str]) -> str:
+    r"""The letter of a choice beside which the choice's own value stands, `C\ (0.954)`; any other text as it is."""
+    found, at = _LETTER_BESIDE.fullmatch(text), text.rfind("(")
+    value = found["value"] if found is not None else ""
+    if found is None and at > 0 and (found := _LETTER_ALONE.fullmatch(text, at)) is not None:
+        value = text[:at].rstrip(" ~").removesuffix("\\text{").rstrip(" ~\\,;")
+    if found is None or found["letter"] not in choices:
+        return text
+    sides = [bare(one.replace("$", "")) for one in (value, choices[found["letter"]])]
+    is_own = not _is_other(*sides) or plain(sides[0]) == plain(sides[1]) or same_value(*sides)
+    return found["letter"] if is_own else text
+
+
+_LETTER_ALONE = re.compile(
+    r"\$?(?:\\(?:text|math)(?:bf|rm|it)?\s*\{)?\s*[(（]?(?P<letter>[A-J])[)）]?(?:\s*\}){0,2}\$?"
 )
-_LETTER_BEHIND = re.compile(rf"(?P<value>[^()]+?){_BETWEEN}(?=[(（]){_ONE_LETTER}\}}?")
+_BETWEEN = r"(?:\s|~|\\[ ,;:!]|\\q?quad(?![a-z])|\\left|\\text\s*\{)*+"
+_LETTER_BESIDE = re.compile(
+    rf"{_LETTER_ALONE.pattern}{_BETWEEN}(?:(?P<open>[(（])|[,，]{_BETWEEN})"
+    r"(?P<value>.+?)(?:\\right)?(?(open)[)）])\}?\$?"
+)
 _WORDED = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2}|[\u4e00-\u9fff]{2}")
 _SMALL_CHOICE = re.compile(r"(?:\\text\s*\{\s*)?\(?(?P<letter>[a-j])\)\s*\}?(?:\\[ ,;:!]|~|\s)*(?P<value>\S.*)")
 _SMALL_LETTER = re.compile(r"\(?[a-jA-J]\)?")
@@ -700,7 +713,7 @@ def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
 
 # `P = Q = 40`
 _SHARED = re.compile(
-    r"(?P<names>(?:(?:[a-zA-Z]|\\(?:alpha|beta|gamma|lambda|mu))(?:_\{?\w\}?|\^\{?(?:\*|\\ast)\}?)?\s*=\s*){2,6})(?P<value>[^=,;<>a-z]{1,40})"
+    r"(?P<names>(?:(?:[a-zA-Z]|\\(?:alpha|beta|gamma|lambda|mu))(?:_\{?\w\}?)?(?:\^\{?(?:\*|\\ast)\}?)?\s*=\s*){2,6})(?P<value>(?:\\[a-zA-Z]+|[^=,;<>a-zA-Z\\]){1,40})"
 )
 _HOLDS_SEVERAL = re.compile(r"=[^=]*[,;][^=]*=|\([^()]*[,;][^()]*\)")
 
