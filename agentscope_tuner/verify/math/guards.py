@@ -133,6 +133,8 @@ def _hands_on(question: Question, answer: Node, reference: Node) -> bool:
         return False
     # a third notation is none that is asked for; but a mixed number is a fraction, and a fraction may be only reduced
     close = {wanted, found} == {"fraction", "mixed"} or (own, wanted) == (UNREDUCED, "fraction")
+    # of digits that repeat, any fraction is worked out
+    close = close or (isinstance(given, Number) and "(" in given.text and found == UNREDUCED)
     third = exact[0] == exact[1] and not (close or (wanted, found) == ("Percent", "decimal"))
     return found == own or third
 

@@ -18,6 +18,7 @@ from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.question import EXTREMES, Question
 from agentscope_tuner.verify.math.readings import Side
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, respelled, tokenize
+from agentscope_tuner.verify.math.units import measure, unit_named
 from agentscope_tuner.verify.number_words import in_chinese_figures, number_in_words, numbers_said
 from agentscope_tuner.verify.words import denies
 
@@ -685,8 +686,10 @@ _ORIGIN = re.compile(
 )
 
 
-# Where a question says that something is taken: `t=2`, `(0|1)`; else the numbers that it has outside of formulas
-_PLACES = re.compile(r"(?<![a-zA-Z])[a-z]\s*=\s*(-?[\d.]+)(?![\d^]*[a-z])|\(\s*(-?[\d.]+)\s*[,;|]\s*-?[\d.]+\s*\)")
+# Where a question says that something is taken: `t=2`, `(0|1)`; else after how long
+_PLACES = re.compile(
+    r"(?<![a-zA-Z])[a-z]\s*=\s*(-?\d+(?:\.\d+)?)(?![\d^]*[a-z])|\(\s*(-?\d+(?:\.\d+)?)\s*[,;|]\s*-?\d+(?:\.\d+)?\s*\)"
+)
 _NUMBER_SAID = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -696,9 +699,19 @@ def _is_called_there(call: re.Match[str], asked: Question) -> bool:
     signs = [one for one in SIGNS.get(name.lstrip("\\"), ()) if one.of.pattern == _CALLED]
     if name in asked.letters or (len(name) > 1 and name in asked.text) or (signs and not _is_asked(signs, asked.text)):
         return False
-    told = _PLACES.findall(asked.text) or _NUMBER_SAID.findall(_FORMULA.sub(" ", asked.text))
-    told += ["0"] * asked.has(_ORIGIN)
-    return {*_NUMBER_SAID.findall(call["at"])} <= {*_NUMBER_SAID.findall(" ".join(map("".join, told)))}
+    told = ["".join(one) for one in _PLACES.findall(asked.text)] + ["0"] * asked.has(_ORIGIN)
+    told += [] if told else [one[1] for one in _SPAN.finditer(asked.text) if _is_time(one[2])]
+    return {*_NUMBER_SAID.findall(call["at"])} <= {*told}
+
+
+def _is_time(word: str) -> bool:
+    """Whether a word is a unit of time, or begins with one where words have no spaces between them."""
+    units = [unit_named(one) for one in ((word,) if ord(word[0]) < _UNSPACED else (word[:1], word[:2]))]
+    return any(dict(measure(((one, 1),)).dimension).keys() & {"time", "year"} for one in units if one is not None)
+
+
+_SPAN = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\$?\s*(?:个|個)?([^\W\d_]+)")
+_UNSPACED = 0x3000
 
 
 # Functions of numbers: how a set is parted, and sums of powers
