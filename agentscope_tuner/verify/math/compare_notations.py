@@ -341,17 +341,22 @@ _AS_TEN = re.compile(r"(?<![\d.a-zA-Z])(?!1e)(\d+)e([-+]\d+)(?![\d.a-zA-Z])")
 _EULER = re.compile(r"(?<![a-zA-Z\\])e(?![a-zA-Z])")
 
 _RISES = (
-    "increased?|rise|gain|growth|profit|zunahme|erhöhung|anstieg|augmentation|hausse|aumento|incremento|увеличение|рост"
+    "increased?|rise|rose|gain|growth|profit|zunahme|erhöhung|anstieg|gestiegen|erhöht|augmenté|aumentó|subió|aumentou"
+    "|subiu|aumentat[oa]|вырос(?:л[аои])?|увеличил(?:ся|ась|ось|ись)|wzrosł[ao]|wzrósł|arttı|augmentation|hausse|aumento"
+    "|incremento|увеличение|рост"
     "|збільшення|wzrost|artış|toename|ökning|tăng|naik|kenaikan|增加|上涨|上升|增长|増加"
 )
 _FALLS = (
-    "decreased?|fall|drop|loss|reduction|abnahme|senkung|rückgang|diminution|baisse|disminución|descenso|diminuição|redução"
+    "decreased?|fall|fell|drop(?:ped)?|loss|reduction|abnahme|senkung|rückgang|gesunken|gefallen|verringert|gesenkt|diminué"
+    "|baissé|disminuyó|bajó|diminuiu|caiu|diminuit[oa]|sces[oa]|снизил(?:ся|ась|ось|ись)|уменьшил(?:ся|ась|ось|ись)"
+    "|упал[аои]?|spadł[ao]?|zmalał[ao]?|azaldı|düştü|diminution|baisse|disminución|descenso|diminuição|redução"
     "|diminuzione|calo|уменьшение|снижение|зменшення|spadek|azalış|afname|minskning|giảm|turun|penurunan|减少|下降|下跌|降低"
     "|減少"
 )
 _CHANGE = re.compile(
-    rf"(?:(?:an? )?(?:(?P<rises>{_RISES})|(?P<falls>{_FALLS}))(?: (?:of|by|um|von|de|del|di|на|na|o|med))? ?)?"
-    rf"(?:an? )?(?P<sign>[-+−]?) ?(?P<amount>\d[\d.,]* ?\\?%?) ?(?:(?P<rose>{_RISES})|(?P<fell>{_FALLS}))?",
+    rf"(?:(?:it |an? |eine[rn]? )?(?:(?P<rises>{_RISES})|(?P<falls>{_FALLS}))了?)?"
+    r"(?: ?(?:of|by|um|von|de|del|di|на|na|o|med))? ?(?:una? |an? )?(?P<sign>[-+−]?) ?(?P<amount>\d[\d.,]* ?\\?%?)"
+    rf" ?(?:(?P<rose>{_RISES})|(?P<fell>{_FALLS}))?",
     re.IGNORECASE,
 )
 

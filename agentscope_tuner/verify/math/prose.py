@@ -21,14 +21,14 @@ from agentscope_tuner.verify import re
 from agentscope_tuner.verify.labels import ANSWER
 from agentscope_tuner.verify.math.node import all_known
 from agentscope_tuner.verify.math.tokens import FUNCTIONS, MAX_CHARS, SPELLED, Token
-from agentscope_tuner.verify.math.units import added_up, known, operates, singular
+from agentscope_tuner.verify.math.units import MARKED, added_up, is_unit_word, operates, singular
 from agentscope_tuner.verify.words import asks_difference
 
 _TEXT = r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mbox)"
 _SPACES = re.compile(r"\s+")
 # A cheap test: without one of these there is nothing to remove
 _PLAIN_WORD = re.compile(
-    r"\\text|\\math(?:rm|bf)|\\mbox|(?<![\\a-zA-Z])[a-zA-Z]{2}|[答)∎■□✓✔∴⇒]|\d\s?[a-zA-Z]|^\s*(?:=|\\[tiRL])"
+    r"\\text|\\math(?:rm|bf)|\\mbox|(?<![\\a-zA-Z])[a-zA-Z]{2}|[答)）∎■□✓✔∴⇒]|\d\s?[a-zA-Z]|^\s*(?:=|\\[tiRL])"
     r"|\\(?:blacksquare|square|Box|qed|QED|checkmark)\b"
 )
 _LEADING = re.compile(
@@ -65,9 +65,11 @@ _LETTER = re.compile(
     rf"\(?\s*([A-Ja-j])\s*\)?\.?\s*\}}*",
     re.IGNORECASE,
 )
+_WORDS = rf"(?:[^\W\d_]|{MARKED}|[' .-])"
 _REMARK = re.compile(
-    rf"(?:{_TEXT}\s*\{{\s*\(([a-zA-Z' -]+)\)\s*\}}|"
-    rf"\(\s*{_TEXT}\s*\{{([a-zA-Z' -]+)\}}\s*\)|\s\(([a-zA-Z' -]{{3,}})\))\s*$"
+    rf"(?:{_TEXT}\s*\{{\s*[(（]({_WORDS}+)[)）]\s*\}}|"
+    rf"[(（]\s*{_TEXT}\s*\{{({_WORDS}+)\}}\s*[)）]|\s\((?=[^\x00-\x7f]|[a-zA-Z' -]{{3}})({_WORDS}+)\)"
+    rf"|（({_WORDS}+)）)\s*$"
 )
 _ONLY = re.compile(rf"(?:{_TEXT}\s*\{{\s*(?:only|exactly)\s*\.?\s*\}}|(?<=\s)(?:only|exactly))\s*$", re.IGNORECASE)
 # Words that make a final `only` a part of the answer: `for x > 0 only` restricts, `x = 2 only` does not
@@ -84,7 +86,7 @@ NEUTRAL = frozenset(
     final correct answer answers result value values total sum number solution solutions equals equal required
     desired simplified rounded altogether needed there in all we get have as both which has
     exist exists percentage probability expected ways area length width height weight volume perimeter
-    darab způsobů sposobów đvdt đvtt đơn vị diện tích thể""".split()  # noqa: SIM905
+    darab způsobů sposobów đơn vị diện tích thể""".split()  # noqa: SIM905
 )
 # Words that turn an answer round, in the languages of the models' solutions: not even a question's own are dropped
 _TURNING = frozenset(
@@ -204,7 +206,7 @@ def letter(text: str) -> str | None:
 
 def _unit_of(words: str) -> str | None:
     parts = words.split()
-    return words.strip() if parts and all(known(singular(p)) or p in ("square", "cubic") for p in parts) else None
+    return words.strip() if parts and all(map(is_unit_word, parts)) else None
 
 
 _CYCLES = re.compile(r"(?:\(\s*\d{1,2}(?:(?:\\[ ,;:]|~|\\q?quad|\s)+\d{1,2})*\s*\))+")
@@ -642,7 +644,7 @@ def _with_unit(number: re.Match[str]) -> str:
 
 
 def _measures(word: str) -> bool:
-    return known(singular(word)) or word in ("square", "cubic", "sq", "per", "percent", "degrees")
+    return is_unit_word(word) or word in ("per", "percent", "degrees")
 
 
 def _without_verb(clause: str, formulas: list[re.Match[str]]) -> Iterator[str]:

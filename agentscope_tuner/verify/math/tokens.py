@@ -1111,10 +1111,19 @@ _RULES: tuple[_Rule, ...] = (
     # a constant of integration in words, square units in French, and the end of a Japanese sentence
     ("const", re.compile(r"(?<=\+)\s*\\(?:text|mathrm)\s*\{\s*const(?:\.|ant)?\s*\}\s*$"), "C"),
     ("'a", re.compile(r"unités? d'(?:aire|area)"), "square units"),
+    ("'", re.compile(r"(?<=\s)(?:all'|à l')(?=ora\b|heure\b)"), "per "),
     ("kr", re.compile(r"(?<=\d) kr\.?\Z"), r"\\text{ kronor}"),
+    # an amount behind the short name of its money: `Rs. 50`
+    *(
+        (
+            name,
+            re.compile(rf"^(?:\\text\s*\{{\s*)?([KTU]?{name}s?)\b\.?\s*\}}?{_GAP}(\d[\d.,{{}}]*)\s*\}}?$"),
+            r"\2\\text{ \1}",
+        )
+        for name in ("Rs", "Rp", "Sh", "sh")
+    ),
     ("で", re.compile(r"(?<=[^\s{])(?:です|である)。?(?=\s*\}\s*$)"), ""),
-    ("单位", re.compile(r"(?:[平立]方|个)?单位"), "units"),
-    ("หน่วย", re.compile(r"(?:ตาราง|ลูกบาศก์)?หน่วย"), "units"),
+    ("单位", re.compile(r"个单位"), "单位"),
     # `LCM(4,6)`, as words or as a formula
     (
         "(",
@@ -1122,17 +1131,6 @@ _RULES: tuple[_Rule, ...] = (
             r"(?:\\(?:text|mathrm)\s*\{\s*)?(?<![a-zA-Z])(?:(?P<low>LCM)|GCD|HCF|GCF)\s*\}?(?=\s*(?:\\left)?\()"
         ),
         lambda m: f"\\operatorname{{{'lcm' if m['low'] else 'gcd'}}}",
-    ),
-    # a Chinese unit in brackets
-    *(
-        (
-            sign,
-            re.compile(
-                r"(?<=[\d)}])\s*(?:\\(?:text|mathrm)\s*\{)?\s*[（(]\s*(?:\\text\s*\{)?\s*([\u4e00-\u9fff]{1,4})\s*\}?\s*[）)]\s*\}?\s*$"
-            ),
-            r"\\text{\1}",
-        )
-        for sign in "（("
     ),
     ("元钱", re.compile(r"元钱(?=\s*\}\s*$)"), "元"),
     ("{:}", re.compile(r"(?<=\d)\{:\}(?=\d\d)"), ":"),

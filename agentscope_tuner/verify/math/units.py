@@ -36,10 +36,10 @@ DIMENSIONS = {
     "money_in_dollars": "$ dollar usd USD 美元 1|cent ¢ 1/100",
     "money_in_euros": "euro eur EUR 欧元 1|eurocent centime céntimo céntimos cêntimo cêntimos centesimi 1/100",
     "money_in_yen": "yen jpy JPY 円 日元 1",
-    "money_in_yuan": "yuan rmb RMB cny CNY renminbi 元 人民币 1|角 1/10",
+    "money_in_yuan": "yuan rmb RMB cny CNY renminbi 元 人民币 1|角 1/10|万元 10000|亿元 100000000",
     "money_in_dollars_of_hong_kong": "港元 港币 hkd HKD 1",
     "money_in_pounds": "gbp GBP sterling 英镑 1|pence 1/100",
-    "money_in_rupees": "rupee inr INR रुपये रुपया रुपए टका 1",
+    "money_in_rupees": "rupee inr INR Rs rs रुपये रुपया रुपए टका 1",
     "money_in_roubles": "rouble ruble rub RUB руб рубль рубля рублей 1|копейка копейки копеек 1/100",
     "money_in_reais": "reais réis brl BRL 1|centavo centavos 1/100",
     "money_in_pesos": "peso mxn MXN ars ARS 1",
@@ -48,7 +48,8 @@ DIMENSIONS = {
     "money_in_won": "원 won krw KRW 1",
     "money_in_dong": "đồng vnd VND 1",
     "money_in_baht": "baht บาท thb THB 1",
-    "money_in_rupiah": "rupiah idr IDR 1",
+    "money_in_rupiah": "rupiah idr IDR Rp rp 1",
+    "money_in_shillings": "shilling shilingi Sh Shs Ksh KSh Tsh TSh kes KES tzs TZS 1",
     "money_in_forints": "forint huf HUF 1",
     "money_in_koruny": "Kč koruna koruny korun czk CZK 1",
     "money_in_hryvnias": "hryvnia грн гривня гривні гривень гривна гривен гривны uah UAH 1",
@@ -143,8 +144,10 @@ NUMBER_WORDS = frozenset(
 )
 # Measure words of Chinese, Japanese, Korean, Bengali and Turkish
 COUNTERS = frozenset(
-    (*"个人只本张支件条块辆棵朵颗头座名位次种页岁间份套双盒箱袋瓶杯個枚匹冊台羽頭回", "通り", "種類")
-    + (*"개명권장번대", "가지", "마리", "그루", "송이", "자루", "টি", "টা", "জন", "tane", "adet")
+    (
+        *"个人只本张支件条块辆棵朵颗头座名位次种页岁间份套双盒箱袋瓶杯個枚匹冊台羽頭回개명권장번대",
+        *["通り", "種類", "가지", "마리", "그루", "송이", "자루", "টি", "টা", "জন", "tane", "adet"],
+    )
 )
 
 
@@ -237,6 +240,15 @@ _MORE_ABROAD = {
         "day": "dni",
         "month": "mese",
         "year": "год ano năm",
+        # of a length in a drawing without a scale
+        "unit": "unidad unidades unidade unité unités unità einheit einheiten längeneinheiten единица единицы единиц ед"
+        " egység jednostka jednostki jednostek jednotka jednotky jednotek birim br eenheid eenheden enhet enheter"
+        " yksikkö yksikköä одиниця одиниці одиниць од satuan وحدة وحدات इकाई একক 单位 單位 単位 단위 หน่วย"
+        " unități unitate enheder μονάδες μονάδα",
+        "square unit": "birimkare đvdt területegység négyzetegység flächeneinheiten 平方单位 平方單位 平方単位"
+        " ตารางหน่วย",
+        "cubic unit": "birimküp đvtt térfogategység köbegység volumeneinheiten raumeinheiten 立方单位 立方單位"
+        " 立方単位 ลูกบาศก์หน่วย",
         "ohm": "om омов 옴",
         "volt": "вольтов",
         "watt": "ваттов",
@@ -314,7 +326,7 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
             if (
                 not known(name)
                 and (len(word) > _ABBREVIATION or not word.isascii() or exponent < 0 or word.lower() in _MORE_ABROAD)
-                and (named := unit_named(word)) is not None
+                and (named := unit_named(word) or _nameless(word)) is not None
             ):
                 raising, _, name = named.rpartition(" ")
                 times *= EXPONENTS.get(raising, 1)
@@ -419,6 +431,17 @@ def unit_named(word: str) -> str | None:
             return name
     named = _name_abroad(word)
     return named if named.rpartition(" ")[2] in _UNITS else None
+
+
+def _nameless(word: str) -> str | None:
+    """`unit`, or the area or volume of one, where a word of another language means it; None for another word."""
+    name = _MORE_ABROAD.get(word.lower().rstrip("."), "")
+    return name if name.endswith("unit") else None
+
+
+def is_unit_word(word: str) -> bool:
+    """Whether a word of any language may stand in a unit: a unit, a counted noun, a measure word or a power of one."""
+    return known(singular(word)) or exponent_named(word) > 0 or (unit_named(word) or _nameless(word)) is not None
 
 
 @lru_cache(maxsize=1_024)
@@ -779,6 +802,8 @@ def _in_words(atom: str) -> str:
 _NEXT_FORMULA = re.compile(r"\A\s*\$\s*\$")
 _FORMULA_ENDS = re.compile(r"\$|\\[)\]]|[.,;](?=\s|\Z)|\n")
 _WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox|rm|operatorname)\b|\\[ ,;:!>]|\\q?quad\b|[{}~$]")
+# Words that mean a part of a currency beside it, and something else elsewhere
+_PARTS_OF = {"cent": (("euro", "eurocent"),), "c": (("euro", "eurocent"), ("dollar", "cent")), "gr": (("zł", "grosz"),)}
 # Hindi and Thai write vowels as marks, which are no letters to a pattern
 _PART = r"(\d+(?:\.\d+)?)\s*((?:[^\W\d_][\u0900-\u0903\u093a-\u094f\u0e31\u0e34-\u0e4e]*)+\.?)"
 _WHOLE = re.compile(
@@ -799,7 +824,7 @@ def added_up(text: str) -> str | None:
     parts = [(Fraction(amount), word.rstrip(".")) for amount, word in _PARTS.findall(plain)]
     parts = [(amount, "分钟" if word == "分" and at else word) for at, (amount, word) in enumerate(parts)]
     units = [word if len(word) <= 2 and word.isascii() else unit_named(word) or singular(word) for _, word in parts]
-    units = ["eurocent" if word == "cent" and "euro" in units else word for word in units]
+    units = [next((part for one, part in _PARTS_OF.get(word, ()) if one in units), word) for word in units]
     # the m of `2h 30m` is a minute: a metre cannot follow an hour
     times = any(measure(((name, 1),)).dimension == (("time", 1),) for name in units)
     found = [measure((("min" if times and name == "m" else name, 1),)) for name in units]

@@ -37,6 +37,7 @@ from agentscope_tuner.verify.math.node import (
     Node,
     Number,
     Outcome,
+    Quantity,
     Quotient,
     Relation,
     close,
@@ -293,10 +294,8 @@ def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str
 
 # A unit that has no name, and what it is a unit of: `6\\ \\text{u}^2`, `24\\text{ FE}`
 _NAMELESS = re.compile(
-    r"(?<=[\d}])(?:\s|~|\\[ ,;])*+(?:\\(?:text|mathrm)\s*\{\s*)?(?P<said>u|[FVLR]E|\(?đv(?:tt|dt)\)?"
-    r"|(?P<russian>кв\.\s?)?ед\.?|(?:Flächen|Volumen|Längen)einheiten"
-    r"|unidades(?: (?:cuadradas|cúbicas|quadradas|de (?:área|volumen|volume)))?|unités (?:carrées|d'aire|de volume)"
-    r"|unità (?:quadrate|cubiche))\s*\}?(?:\s*\^?\s*\{?(?P<power>[23²³])\}?)?$"
+    r"(?<=[\d}])(?:\s|~|\\[ ,;])*+(?:\\(?:text|mathrm)\s*\{\s*)?(?P<said>u|[FVLR]E"
+    r"|unidades de (?:área|volumen|volume)|unités (?:d'aire|de volume))\s*\}?(?:\s*\^?\s*\{?(?P<power>[23²³])\}?)?$"
 )
 
 
@@ -316,9 +315,9 @@ def _without_nameless(text: str, truth: str, question: str | None) -> tuple[str,
 def _power_of(unit: re.Match[str]) -> int:
     """2 for a unit of areas, 3 for one of volumes, else 1."""
     said, power = unit["said"], unit["power"] or ""
-    if power in ("2", "²") or unit["russian"] or re.search("^F|dt|cuadr|quadr|carr|área|aire", said):
+    if power in ("2", "²") or re.search("^F|área|aire", said):
         return 2
-    return 3 if power in ("3", "³") or re.search("^V|^R|tt|c[úu]b|volum", said) else 1
+    return 3 if power in ("3", "³") or re.search("^V|^R|volum", said) else 1
 
 
 _RESIDUE = re.compile(
@@ -963,7 +962,6 @@ _IN_ORDER = re.compile(r"\b[a-z]\s*<\s*[a-z]\b")
 _BARE_VALUE = re.compile(r"(?:\\[a-zA-Z]+|[\W\d_])+")
 
 
-_OF_SIZE = re.compile(r"\b(square|cubic) units?\b")
 _HOUR = re.compile("[:点點時时시]")
 
 
@@ -981,14 +979,14 @@ def _other_words(pair: Pair) -> str:
         is_one = is_physical(((singular(word), 1),)) or unit in units_named_in(question) or any(map(str.isalpha, truth))
         return (unit is not None and is_one) or word in NUMBER_WORDS or word in COUNTERS
 
-    if (unit := _OF_SIZE.search(pair.answer)) and power_asked(question) == (3 if unit[1] == "square" else 2):
-        return unit[0]
+    ref, ans = pair.ref.node, pair.ans.node
+    stated = ans.args[-1] if isinstance(ans, Relation) else ans
+    if isinstance(stated, Quantity) and stated.unit == (("unit", 5 - power_asked(question)),):
+        return "square units" if power_asked(question) == 3 else "cubic units"
     if (found := says_another(pair.answer, truth, question, is_understood)) or _BARE_VALUE.fullmatch(truth) is None:
         return found
-    ref, ans = pair.ref.node, pair.ans.node
-    if (found := names_another(pair.answer, question)) or ref is None or ans is None:
+    if (found := names_another(pair.answer, question)) or ref is None or stated is None:
         return found
-    stated = ans.args[-1] if isinstance(ans, Relation) else ans
     return measures_another(ref, stated, question, pair.question.asked_units)
 
 
