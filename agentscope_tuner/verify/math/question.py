@@ -495,6 +495,11 @@ class Question:
     def _asked_derivatives(self) -> tuple[_Derivative, ...]:
         return tuple(one for tokens in self.asked_for if (one := _derivative(tokens)) is not None)
 
+    def _asks_other_derivative(self, own: Sequence[str]) -> bool:
+        derivative = _derivative(own)
+        asked = [one for one in self._asked_derivatives if one.is_quotient or one.place]
+        return derivative is not None and bool(asked) and not any(map(derivative.is_one_with, asked))
+
     @Kept
     def _asked_nodes(self) -> tuple[Node, ...]:
         """The formulas that are asked for and hold more than a name."""
@@ -577,13 +582,7 @@ class Question:
             return True
         if not own or self._is_own_name(name, own) or self._is_asked_limit(own):
             return False
-        if (derivative := _derivative(own)) is not None and any(
-            one.is_quotient or one.place for one in self._asked_derivatives
-        ):
-            return not any(map(derivative.is_one_with, self._asked_derivatives))
-        if self._is_asked_otherwise(" ".join(name), own):
-            return False
-        if self._is_formula_of_unknown(own):
+        if self._asks_other_derivative(own) or self._is_formula_of_unknown(own):
             return True
         if not self.asked_for or own[0] in _SUMS or _unwrapped(own) in map(_unwrapped, self.asked_for):
             return False
@@ -634,6 +633,8 @@ class Question:
         if any(one[0] == own[0] and one.count("(") > 1 and said not in "\0".join(one) for one in self.asked_for):
             # a function of a function's value: its last step is a value of the function
             return own[1:2] == ("(",)
+        if self._is_asked_otherwise(" ".join(name), own):
+            return True
         return self._is_new(own) or (name[0] == "\\angle" and self._asks_angle(own))
 
     def _is_asked_limit(self, own: Sequence[str]) -> bool:
