@@ -84,6 +84,35 @@ def without_substance(text: str, asked: Question) -> str:
     return f"{found['amount']}\\text{{ {found['unit']}}}" if is_asked else text
 
 
+# Of which elements a compound's question does not ask, where it has others
+_FIXED = frozenset("O H F Li Na K Rb Cs Mg Ca Sr Ba Al Zn Ag".split())  # noqa: SIM905
+_OF_OXIDATION = re.compile(
+    r"oxida[tc]i(?:on|e|ón|ão)|ossidazione|oxydation|степен\w* окисл|ступ\w* окисн|氧化数|化合价|酸化数|산화수"
+    r"|utlenieni|yükseltgenme|oxi hóa|oxidatie|oxidační",
+    re.IGNORECASE,
+)
+_STATE_OF = re.compile(
+    r"(?:(?P<of>[A-Z][a-z]?)|(?P<name>[^\W\d_]{3,}))?(?<![A-Z](?=[IV]))[\s:=(^]*(?P<sign>[+-]?)(?:(?P<number>\d)|(?P<roman>V?I{1,3}|I?V|VIII))(?P<behind>[+-]?)\)?"
+)
+_ROMAN = {said: at for at, said in enumerate("I II III IV V VI VII VIII".split(), 1)}  # noqa: SIM905
+
+
+def in_figures_of_oxidation(text: str, asked: Question) -> str:
+    """`+6` for `Cr(VI)` and `+VI`, where the question asks in which state of oxidation an element is."""
+    if len(text) > LONGEST_OPTION or not asked.has(_OF_OXIDATION):
+        return text
+    found = _STATE_OF.fullmatch(unset(re.sub(r"[{}$]|\\(?:ce|mathrm|text)(?![a-z])", "", text)).replace("−", "-"))
+    if found is None or (found["sign"] and found["behind"]):
+        return text
+    name, of = found["name"], found["of"]
+    given = {*re.findall(r"[A-Z][a-z]?(?![a-z])", " ".join(re.findall(r"[A-Z][A-Za-z0-9_{}()]*", asked.text)))}
+    if (name and not asked.says(name.lower())) or (of and (of not in given or (of in _FIXED and not given <= _FIXED))):
+        return text
+    number = found["number"] or _ROMAN[found["roman"]]
+    is_told = of or name or found["roman"] or found["behind"]
+    return f"{found['sign'] or found['behind'] or '+'}{number}" if is_told else text
+
+
 _SHELL = re.compile(r"([1-7](?:s(?=[12])|p(?=[1-6])|d(?=\d)|f(?=\d)))((?<=f)1[0-4]|(?<=d)10|[1-9])")
 _CONFIGURATION = re.compile(rf"(?:\[(?P<core>He|Ne|Ar|Kr|Xe|Rn)\])?(?:(?:{_SHELL.pattern})+)")
 _CORES = {"He": 2, "Ne": 10, "Ar": 18, "Kr": 36, "Xe": 54, "Rn": 86}

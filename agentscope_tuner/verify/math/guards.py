@@ -120,22 +120,27 @@ _HALF = Fraction(1, 2)
 def _hands_on(question: Question, answer: Node, reference: Node) -> bool:
     """Whether the question is a single number, which the reference writes in another way, and the answer does not."""
     given = question.single_number
-    if given is None or given.value == _HALF:
+    if given is None or (value := _number(_undegreed(given))) in (None, _HALF):
         return False
-    wanted, found = notation(reference), notation(answer)
-    if "Degrees" in (given.notation, wanted):
-        inside = answer.inside if isinstance(answer, Degrees) else answer
-        return literal(inside) == given.value and given.notation == found != wanted
+    own, wanted, found = notation(given), notation(reference), notation(answer)
+    if "Degrees" in (own, wanted):
+        return literal(_undegreed(answer)) == value and own == found != wanted
     exact = [_number(side) for side in (reference, answer)]
-    if wanted == found == given.notation == "decimal" and exact[1] == given.value != exact[0]:
+    if wanted == found == own == "decimal" and exact[1] == value != exact[0]:
         # it is to be rounded
         return True
-    if wanted in ("", given.notation) or exact[1] != given.value or found in ("", wanted):
+    if wanted in ("", own) or exact[1] != value or found in ("", wanted):
         return False
     # a third notation is none that is asked for; but a mixed number is a fraction, and a fraction may be only reduced
-    close = {wanted, found} == {"fraction", "mixed"} or (given.notation, wanted) == (UNREDUCED, "fraction")
+    close = {wanted, found} == {"fraction", "mixed"} or (own, wanted) == (UNREDUCED, "fraction")
+    # of digits that repeat, any fraction is worked out
+    close = close or (isinstance(given, Number) and "(" in given.text and found == UNREDUCED)
     third = exact[0] == exact[1] and not (close or (wanted, found) == ("Percent", "decimal"))
-    return found == given.notation or third
+    return found == own or third
+
+
+def _undegreed(node: Node) -> Node:
+    return node.inside if isinstance(node, Degrees) else node
 
 
 def _number(node: Node) -> Fraction | None:

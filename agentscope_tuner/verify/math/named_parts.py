@@ -36,13 +36,13 @@ _PARTS = re.compile(
 )
 _WORD = re.compile(
     r"\s*(?:[^\W\d_]['’](?=[^\W\d_]{2}))?"
-    rf"(?:(?:{_LETTER}){{2,}}(?:['’-](?:{_LETTER}){{2,}})*|(?![a-zA-Zµ]){_LETTER})(?![\^_(])\.?"
+    rf"(?:(?:[a-zA-Z]-)?(?:{_LETTER}){{2,}}(?:['’-](?:{_LETTER}){{2,}})*|(?![a-zA-Zµ]){_LETTER})(?![\^_(])\.?"
 )
 _JOINT = re.compile(r"\s*(?:[=:：≈→]|->|\\(?:approx|to|rightarrow|mapsto)(?![a-z])|[–—-]\s)?\s*")
 # A name by a sign: `q(x) = `, `\\gcd(4,6) = `
 _SIGN = re.compile(
     r"\\?(?P<sign>[A-Za-zμσ]|mu|sigma|bar\s*(?:\{\s*x\s*\}|x)|gcd|lcm|det|rank|dim|tr)\s*"
-    r"(?:\([a-zA-Z]\)|\((?P<of>\d+(?:\s*,\s*\d+)+)\))?\s*=\s*(?=\S)"
+    r"(?:\([a-zA-Z]\))?\s*=\s*(?=\S)"
 )
 _SIGNS = {
     "mu": re.compile("mean|average|moyenne|medi[ae]|mittel|均值|平均|средн|промет|gemiddelde|média|ortalama"),
@@ -115,6 +115,10 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
             return None
     else:
         order = list(range(len(mine))) if has_names and not any(one.name for one in theirs) else []
+        axes, own_axes = ([_axis_of(one.value) for one in side] for side in (theirs, mine))
+        if order and sorted(axes) == sorted({*own_axes} - {-1}):
+            # points that tell by themselves on which axis they lie
+            order = [axes.index(one) for one in own_axes]
     return [
         (_without_said(theirs[at], own.value, theirs, pair.question), own.value)
         for at, own in zip(order, mine if order else (), strict=True)
@@ -154,6 +158,12 @@ def _of_circle(theirs: list[_Part], mine: Sequence[_Part]) -> list[_Part]:
         else one
         for one, is_point in zip(theirs, points, strict=True)
     ]
+
+
+def _axis_of(value: str) -> int:
+    """Which of the coordinates of a point is the only one that is not zero; -1 where not one of them is."""
+    others = [at for at, one in enumerate(re.split("[,;|]", re.sub(r"[()$\s]|\\[a-z]+", "", value))) if one != "0"]
+    return others[0] if len(others) == 1 and value.lstrip(" $\\left").startswith("(") else -1
 
 
 def _is_letter(one: _Part) -> bool:
@@ -211,7 +221,8 @@ _WIDTH = re.compile("width|wide|breadth|breite|largeur|ancho|anchura|larghezza|l
 def _parts(text: str, pair: Pair) -> list[_Part]:
     """The values of a text with their names; none where something else is said, or where there are not several."""
     asked = pair.question.text if pair.question is not None else ""
-    plain = re.sub(r"\\[()\[\]]", " ", unset(text))
+    plain = _HYPHENED.sub(r"\1-", re.sub(r"\\[()\[\]]", " ", unset(text)))
+    plain = _OF_NUMBERS.sub(lambda one: "" if _are_numbers_of(asked, one["of"]) else one[0], plain)
     plain = _INDEX_OF_EXTREME.sub(r"\\\g<is> ", plain)
     said = _EXTREME.sub(lambda one: f"{one['is']} " if _is_over_asked(one["over"], asked) else one[0], plain)
     depth, begin, parts = 0, 0, []
@@ -229,6 +240,10 @@ def _parts(text: str, pair: Pair) -> list[_Part]:
     return [one for one in found if one is not None] if None not in found else []
 
 
+# `$x$-intercept`
+_HYPHENED = re.compile(r"(?<!\w)([a-z]) -(?=[^\W\d_]{2})")
+# `НОД(84, 126) = 42`
+_OF_NUMBERS = re.compile(r"(?<=[^\W\d_]{2})\s*(?:\\left)?\((?P<of>\d+(?:\s*[,;]\s*\d+)+)(?:\\right)?\)(?=\s*=)")
 # `\\max_{[0,3]}`
 _EXTREME = re.compile(r"\\(?P<is>sup|inf|max|min)(?![a-z])\s*(?:_\s*(?P<over>\{[^{}]*\}|\[[^\[\]]*\]))?")
 
@@ -240,7 +255,11 @@ _OF_FUNCTION = re.compile(r"[a-zA-Z](?:\([a-z]\))?\s*=\s*")
 
 def _is_over_asked(over: str | None, asked: str) -> bool:
     """Whether the numbers of the set over which an extreme value is taken are the question's."""
-    return over is None or all(re.search(rf"(?<!\d){one}(?!\d)", asked) for one in re.findall(r"\d+", over))
+    return over is None or _are_numbers_of(asked, over)
+
+
+def _are_numbers_of(asked: str, said: str) -> bool:
+    return {*re.findall(r"\d+", said)} <= {*re.findall(r"\d+", asked)}
 
 
 _AT = rf"(?i:{AT_WORDS})(?![a-z])|[当當在]|此[时時]|このとき"
@@ -388,9 +407,6 @@ def _part(text: str, pair: Pair) -> _Part | None:
     text = _STANDS_IN.sub("", text)
     text = text if "(" in text or "[" in text else _DECIMAL_COMMA.sub(".", text)
     if (sign := _SIGN.match(text)) is not None:
-        asked = pair.question.text if pair.question is not None else ""
-        if not {*re.findall(r"\d+", sign["of"] or "")} <= {*re.findall(r"\d+", asked)}:
-            return None
         return _Part((re.split(r"[\s{]", sign["sign"])[0],), text[sign.end() :], is_sign=True)
     words, at = [], 0
     while (word := _WORD.match(text, at)) is not None:

@@ -18,6 +18,7 @@ from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.question import EXTREMES, Question
 from agentscope_tuner.verify.math.readings import Side
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, respelled, tokenize
+from agentscope_tuner.verify.math.units import measure, unit_named
 from agentscope_tuner.verify.number_words import in_chinese_figures, number_in_words, numbers_said
 from agentscope_tuner.verify.words import denies
 
@@ -155,6 +156,7 @@ class _Sign(NamedTuple):
 
 
 _ANYTHING, _OF_SOME, _NUMBER, _EVENT, _OF_ONE = "", r"(?=[\s\S])", r"_?\d*\(\d+\)", r"[(\[]", r"[(\[]?[A-Z]"
+_CALLED = r"\("
 _SUBSTANCE = r"[(_][A-Z][A-Za-z0-9_^+-]*\)?"
 _TABLE = (
     # signs, what follows them, words of a question
@@ -163,7 +165,9 @@ _TABLE = (
      "|prawdopodob|احتمال|प्रायिकता|ความน่าจะ|kans|sannolik|todennäk"),
     ("P pi chi", r"(?=[_(])",
      "chromatic polynom|chromatisch\\w* polynom|polynôme chromatique|polinomio cromático|色多项式"
-     "|хроматическ\\w+ (?:многочлен|полином)"),
+     "|хроматическ\\w+ (?:многочлен|полином)"
+     "|proper\\w* (?:\\w+-)?colou?r|zulässige\\w* färb|coloriages? propre|coloraci\\w+ propi|правильн\\w+ раскрас"
+     "|着色|染色"),
     ("E", _EVENT, r"expect|\bmean\b|average|erwartung|espérance|esperanza|valor esperado"
      "|valore atteso|期望|均值|期待値"
      "|기댓값|ожидани|сподіван|beklenen|kỳ vọng|valoare medie"),
@@ -200,6 +204,10 @@ _TABLE = (
      "|dzielnik|bölen|ước|약수|deler|delare|divizor|διαιρέτ|قاسم|قواسم|भाजक|ตัวหาร|מחלק"),
     ("sigma", _NUMBER, r"sum of (?:\w+ ){0,3}(?:divisor|factor)|teilersumme|somme des diviseurs|约数(?:之|的)?和"
      r"|сумм\w+ делител"),
+    ("kappa", _CALLED, r"(?<!radius of )\bcurvature|krümmung(?!s)|(?<!rayon de )courbure"
+     "|(?<!di[oi] de )(?<!di )curvatura|曲率(?!半)|(?<!радиус )кривизн|krzywizn|eğrilik|độ cong|곡률(?! ?반)"),
+    ("rho", _CALLED, r"radius of curvature|krümmungsradius|rayon de courbure|ra[dg]i?[oi] d[ei] curvatura"
+     "|曲率半|радиус кривизн|곡률 ?반"),
     ("Me Md Mdn", r"\s*\Z", r"m[eé]di[aá]n|медиан|中位数|中位數|中央値|중앙값|ortanca|trung vị|διάμεσο"),
     ("Mo", r"\s*\Z", r"\bmod(?:e|a|us|al|ern?a)\b|мод[ауы]\b|众数|眾數|最頻値|최빈값|tepe değer|\bmốt\b"),
     ("d dist", r"\((?=[A-Z\\])", r"distan|abstand|entfernung|расстоян|відстан|距离|距離|거리|odległoś"
@@ -641,6 +649,8 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
         is_own = is_own or (_is_true_of_numbers(*named, asked) or None if is_own is None else is_own)
         if is_own is not None:
             return (named[1], False) if is_own else (text, True)
+        if (call := _OWN_CALL.fullmatch(named[0])) is not None and _is_called_there(call, asked):
+            return named[1], False
     if (same := _ISOMORPHIC.fullmatch(text)) is not None and _is_asked_first(same["what"], asked):
         return same["value"], False
     found = _LABEL.fullmatch(text)
@@ -664,6 +674,44 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
         is_own = has_thing and thing.startswith("\\math")
     is_other = group == "\\pi" or (found["of"] and "transf" in asked.text.lower())
     return (found["value"] if is_own else text), not is_own and bool(is_other)
+
+
+# The answer's own function at a place: `\\kappa(0)`, `v(3)`
+_OWN_CALL = re.compile(
+    r"(?P<name>[a-zA-Z]|\\(?:var)?(?:alpha|beta|gamma|kappa|lambda|mu|nu|omega|rho|tau|theta))\((?P<at>[\d.,;\s-]+)\)"
+)
+_ORIGIN = re.compile(
+    "origin|ursprung|nullpunkt|origen|origem|原点|原點|начал|원점|gốc (?:tọa|toạ)|orijin|początk|počátk|origó",
+    re.IGNORECASE,
+)
+
+
+# Where a question says that something is taken: `t=2`, `(0|1)`; else after how long
+_PLACES = re.compile(
+    r"(?<![a-zA-Z])[a-z]\s*=\s*(-?\d+(?:\.\d+)?)(?![\d^]*[a-z])|\(\s*(-?\d+(?:\.\d+)?)\s*[,;|]\s*-?\d+(?:\.\d+)?\s*\)"
+)
+_NUMBER_SAID = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def _is_called_there(call: re.Match[str], asked: Question) -> bool:
+    """Whether the question has no letter for a function, but the place where the answer takes its own."""
+    name = call["name"]
+    signs = [one for one in SIGNS.get(name.lstrip("\\"), ()) if one.of.pattern == _CALLED]
+    if name in asked.letters or (len(name) > 1 and name in asked.text) or (signs and not _is_asked(signs, asked.text)):
+        return False
+    told = ["".join(one) for one in _PLACES.findall(asked.text)] + ["0"] * asked.has(_ORIGIN)
+    told += [] if told else [one[1] for one in _SPAN.finditer(asked.text) if _is_time(one[2])]
+    return {*_NUMBER_SAID.findall(call["at"])} <= {*told}
+
+
+def _is_time(word: str) -> bool:
+    """Whether a word is a unit of time, or begins with one where words have no spaces between them."""
+    units = [unit_named(one) for one in ((word,) if ord(word[0]) < _UNSPACED else (word[:1], word[:2]))]
+    return any(dict(measure(((one, 1),)).dimension).keys() & {"time", "year"} for one in units if one is not None)
+
+
+_SPAN = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\$?\s*(?:个|個)?([^\W\d_]+)")
+_UNSPACED = 0x3000
 
 
 # Functions of numbers: how a set is parted, and sums of powers
@@ -764,7 +812,10 @@ _AT_POINT = re.compile(
 _DOUBLE_STRUCK = re.compile(r"\A\s*\\(?:mathbb|mathbf|mathsf)\s*\{?([EPV])\}?(?=\s*(?:\\left\s*)?[(\[])")
 # `100_{10} = 202_7`, and a value that is called best by a star
 _IN_TEN = re.compile(r"\s*(\d{1,18})_\{?10\}?\s*=\s*(?=\S+_)")
-_STARRED = re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\s*\^\s*\{?\s*(?:\\(?:ast|star)(?![a-z])|\*)\s*\}?(?=\s*=)")
+_STARRED = re.compile(
+    r"(?<![a-zA-Z\\])([a-zA-Z](?:_\{?\w\}?)?)\s*\^\s*\{?\s*(?:\\(?:ast|star)(?![a-z])|\*)\s*\}?"
+    r"(?=\s*(?:=|[,)][^=]{0,20}=))"
+)
 _OF_CONJUGATES = re.compile("conj|konjug|adj|共轭|сопряж", re.IGNORECASE)
 _MODULUS = re.compile(r"\\[pb]?mod\s*\{?\s*(\d+)|\(\s*\\?(?:mod|text\s*\{\s*mod\s*\})\s*(\d+)")
 

@@ -57,7 +57,17 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.readings import Family, Listing, Named, Reading, Statement, Value, is_listing, resolve
+from agentscope_tuner.verify.math.readings import (
+    Chain,
+    Family,
+    Listing,
+    Named,
+    Reading,
+    Statement,
+    Value,
+    is_listing,
+    resolve,
+)
 from agentscope_tuner.verify.math.sets import ParameterRange
 from agentscope_tuner.verify.math.tokens import INTEGERS, REALS, TooComplex, Unreadable
 
@@ -118,6 +128,9 @@ def same_span(ref: tuple[Reading, bool], ans: tuple[Reading, bool], constants: f
     Returns:
         None where a side is no such point.
     """
+    if (own := _line(ref[0])) is not None and (other := _line(ans[0])) is not None and own.keys() == other.keys():
+        rows = [(at, to, other[name][0] - at, other[name][1]) for name, (at, to) in own.items()]
+        return EQUAL if _rank([list(one) for one in zip(*rows, strict=True)][1:]) == 1 else DIFFERENT
     mine = _span(*ref, constants)
     theirs = None if mine is None else _span(*ans, constants)
     if mine is None or theirs is None or len(mine[0]) != len(theirs[0]):
@@ -126,6 +139,24 @@ def same_span(ref: tuple[Reading, bool], ans: tuple[Reading, bool], constants: f
     size = _rank(mine[1])
     same = size == _rank(theirs[1]) == _rank([*mine[1], *theirs[1], between])
     return EQUAL if same else DIFFERENT
+
+
+def _line(reading: Reading) -> dict[str, tuple[Fraction, Fraction]] | None:
+    r"""A coordinate of a point and of the direction for each letter of a line by equal members, `\frac{x-1}{2}=y=z`."""
+    found: dict[str, tuple[Fraction, Fraction]] = {}
+    first: tuple[Reading, ...] = ()
+    if isinstance(reading, Named) and isinstance(reading.value, Chain):
+        first, reading = (Value(reading.name),), reading.value
+    for member in (*first, *reading.exact) if isinstance(reading, Chain) and not reading.rough else ():
+        names = symbols(member.node) if isinstance(member, Value) else frozenset()
+        if not isinstance(member, Value) or len(names) != 1 or not names.isdisjoint(found):
+            return None
+        (name,) = names
+        zero, one, two = (exact_value(substituted(member.node, name, number(value))) for value in range(3))
+        if zero is None or one is None or two is None or two - one != one - zero or one == zero:
+            return None
+        found[name] = zero / (zero - one), 1 / (one - zero)
+    return found if len(found) > len("xy") else None
 
 
 def _span(

@@ -447,7 +447,7 @@ class Parser:
             return self._repeating(token.text)
         if self.peek() == "\\ldots" and "." in token.text and self.peek(1) not in (",", "+", "*", "-", "\\ldots"):
             self.at += 1
-            return number(continued(token.text))
+            return Number(continued(token.text), f"{token.text}(…)")
         if self.peek() == "_":
             self.at += 1
             base = self.exponent()

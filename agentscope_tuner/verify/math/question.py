@@ -36,7 +36,7 @@ from agentscope_tuner.verify.math.node import (
     walk,
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
-from agentscope_tuner.verify.math.tokens import Kept, TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.tokens import Kept, TooComplex, Unreadable, respelled, tokenize
 from agentscope_tuner.verify.math.units import (
     AskedAmount,
     PhysicalUnit,
@@ -470,15 +470,62 @@ class Question:
         defined = [] if behind is None else list(_DEFINED.finditer(self.text, behind.end()))
         asks = asking_clause(self.text)[0] if defined else ""
         at_once = [one for one in defined if one[0] in asks]
+        given = {one[1] for one in _DEFINED.finditer(self.text)}
+        if not defined and len(asked) == len(given) == 1 and self._is_form(next(iter(asked))):
+            return frozenset({(next(iter(given)),)})
         return frozenset({(one[1],) for one in at_once or defined} | (set() if at_once else asked))
+
+    def _is_form(self, formula: Sequence[str]) -> bool:
+        """Whether the letters of a sum stand nowhere else, so that a value is asked for in its form: `a+bi`."""
+        said = re.sub(r"\\[a-zA-Z]+", "", "".join(one[0] for one in _DELIMITED.finditer(self.text[:_MAX_CHARS])))
+        letters = _letters(formula)
+        return "+" in formula and bool(letters) and all(said.count(one) == list(formula).count(one) for one in letters)
 
     def asks_for(self, formula: str) -> bool:
         r"""Whether the question asks for the value of this formula, which is more than a name: `3\star 2`."""
         with suppress(Unreadable, TooComplex):
             own = _undecorated([token.text for token in tokenize(formula)])
             # a function may be asked about as `x \\mapsto \\ln x`
-            wanted = own in self.asked_for or any(one[-len(own) - 1 :] == ("\\mapsto", *own) for one in self.asked_for)
+            wanted = own in self.asked_for or self._is_asked_otherwise(formula, own)
+            wanted = wanted or any(one[-len(own) - 1 :] == ("\\mapsto", *own) for one in self.asked_for)
             return len(own) > 1 and wanted and not self.tells_apart(own)
+        return False
+
+    @Kept
+    def _asked_derivatives(self) -> tuple[_Derivative, ...]:
+        return tuple(one for tokens in self.asked_for if (one := _derivative(tokens)) is not None)
+
+    def _asks_other_derivative(self, own: Sequence[str]) -> bool:
+        derivative = _derivative(own)
+        asked = [one for one in self._asked_derivatives if one.is_quotient or one.place]
+        return derivative is not None and bool(asked) and not any(map(derivative.is_one_with, asked))
+
+    @Kept
+    def _asked_nodes(self) -> tuple[Node, ...]:
+        """The formulas that are asked for and hold more than a name."""
+        found = []
+        for match in islice(_DELIMITED.finditer(self.text[:_MAX_CHARS], self._asked_from), _MAX_FORMULAS):
+            said = next(g for g in (*match.groups()[:4], match.group(6)) if g is not None)
+            with suppress(Unreadable, TooComplex):
+                tokens = tokenize(_before_gap(said) or said)
+                own = _undecorated([t.text for t in tokens])
+                found += [parse_tokens(tokens)] if len(own) > _NEAR and own in self.asked_for else []
+        return tuple(found)
+
+    def _is_asked_otherwise(self, formula: str, own: Sequence[str]) -> bool:
+        r"""Whether a formula is another form of one that is asked for: `z^2+z^{-2}` of `z^2+\frac{1}{z^2}`."""
+        if (derivative := _derivative(own)) is not None:
+            told = (one for one in self._asked_derivatives if derivative.is_quotient or one.is_quotient)
+            return any(map(derivative.is_one_with, told))
+        if len(own) <= _NEAR or not self._asked_nodes or "'" in own:
+            return False
+        with suppress(Unreadable, TooComplex):
+            node = parse_tokens(tokenize(formula))
+            same = [one for one in self._asked_nodes if symbols(one) == symbols(node) != frozenset()]
+            if any(isinstance(part, UndefinedCall) for one in same for part in walk(one)):
+                return False
+            value = value_at("asked", node) if same else None
+            return any(key(one) == key(node) or None is not value == value_at("asked", one) for one in same)
         return False
 
     @property
@@ -535,7 +582,7 @@ class Question:
             return True
         if not own or self._is_own_name(name, own) or self._is_asked_limit(own):
             return False
-        if self._is_formula_of_unknown(own):
+        if self._asks_other_derivative(own) or self._is_formula_of_unknown(own):
             return True
         if not self.asked_for or own[0] in _SUMS or _unwrapped(own) in map(_unwrapped, self.asked_for):
             return False
@@ -569,6 +616,9 @@ class Question:
 
     def _is_own_name(self, name: Sequence[str], own: Sequence[str]) -> bool:
         """Whether what is asked for may have this name in an answer, though the question has another or none."""
+        match own:
+            case [letter, "_", sign] | [sign, letter] if sign[-3:] in EXTREMES and (letter,) in self.asked_for:
+                return self.asks_extreme(sign[-3:])
         if self._asks_conjugate and _letter_with_mark(own):
             return True
         if (element := _OXIDATION.search(self.text)) is not None and len(own) == 1:
@@ -583,6 +633,8 @@ class Question:
         if any(one[0] == own[0] and one.count("(") > 1 and said not in "\0".join(one) for one in self.asked_for):
             # a function of a function's value: its last step is a value of the function
             return own[1:2] == ("(",)
+        if self._is_asked_otherwise(" ".join(name), own):
+            return True
         return self._is_new(own) or (name[0] == "\\angle" and self._asks_angle(own))
 
     def _is_asked_limit(self, own: Sequence[str]) -> bool:
@@ -825,13 +877,17 @@ class Question:
         return phrase in self.text.lower()
 
     @Kept
-    def single_number(self) -> GivenNumber | None:
-        """The only number of a question that is one short sentence, as where it is to be written in another way."""
+    def single_number(self) -> Node | None:
+        """The only number of a question that is one short sentence, as where it is to be written in another way.
+
+        A decimal that repeats may have another sentence beside it: it is no datum.
+        """
         text = self.text.strip()
-        if len(text) > _LONGEST_SENTENCE or _SENTENCE.fullmatch(text) is None:
+        found = list(islice(_GIVEN.finditer(text), 2)) if len(text) <= 2 * _LONGEST_SENTENCE else []
+        if len(found) != 1 or found[0]["other"]:
             return None
-        found = list(islice(_GIVEN.finditer(text), 2))
-        return None if len(found) != 1 else _given(found[0])
+        is_one = len(text) <= _LONGEST_SENTENCE and _SENTENCE.fullmatch(text) is not None
+        return _given(found[0]) if is_one or _REPEATS.search(found[0]["number"]) is not None else None
 
     @Kept
     def asked_units(self) -> frozenset[PhysicalUnit]:
@@ -868,36 +924,25 @@ _PART_LABELS = re.compile(
 )
 
 
-class GivenNumber(NamedTuple):
-    """A number of a question, and how it is written there: see `guards.notation`."""
-
-    value: Fraction
-    notation: str
-
-
 _LONGEST_SENTENCE = 120
-_SENTENCE = re.compile(r"(?:[^.?!。？！\n]|\.(?=\d))*[.?!。？！]?")
+_SENTENCE = re.compile(r"(?:[^.?!。？！\n]|\.(?=[\d\\(.]))*[.?!。？！]?")
+_REPEATS = re.compile(r"\(|\\[bo]|\\dot|…|dots|\.\.\.")
 _GIVEN = re.compile(
-    r"\\[dt]?frac\s?(?:\{(?P<top>\d{1,20})\}\s?\{(?P<bottom>\d{1,20})\}|(?P<first>\d)(?P<second>\d))"
-    r"|(?P<above>\d{1,20})/(?P<below>\d{1,20})"
-    r"|(?P<number>\d{1,20}(?:\{?[.,]\}?\d{1,20})?)\s?(?P<mark>\\?[%％]|\^\{?\\circ|\\degree|°)?"
+    r"(?P<number>(?:\d{1,9}\s?)?\\[dt]?frac\s?(?:\{\d{1,20}\}\s?\{\d{1,20}\}|\d\d)|\d{1,20}/\d{1,20}"
+    r"|\d{1,20}(?:(?:\{,\}|[.,])\d{0,20})?(?:\(\d{1,20}\)|\\(?:overline|bar)\s?\{?\d{1,20}\}?|\d{0,9}\\dot\s?\{?\d\}?)*"
+    r"(?:…|\\[lc]?dots|\.\.\.)?)"
+    r"(?:\s|~|\\[ ,;:!])?(?P<mark>\\?[%％]|\^\{?\\circ|\\degree|°)?"
     r"|(?P<other>[²³√^]|_(?=[\d{a-z]))"
 )
 
 
-def _given(found: re.Match[str]) -> GivenNumber | None:
-    if found["other"]:
-        return None
-    if found["number"] is None:
-        above = int(found["top"] or found["first"] or found["above"])
-        below = int(found["bottom"] or found["second"] or found["below"])
-        reduced = below > 0 and Fraction(above, below).denominator == below
-        return GivenNumber(Fraction(above, below), "fraction" if reduced else "unreduced") if below else None
-    value = Fraction(re.sub(r"\{?[.,]\}?", ".", found["number"]))
-    if found["mark"]:
-        is_percent = found["mark"][-1] in "%％"
-        return GivenNumber(value / 100 if is_percent else value, "Percent" if is_percent else "Degrees")
-    return GivenNumber(value, "whole" if found["number"].isdigit() else "decimal")
+def _given(found: re.Match[str]) -> Node | None:
+    """The number of a question as an answer's is read."""
+    mark = "" if not found["mark"] else "\\%" if found["mark"][-1] in "%％" else "°"
+    number = re.sub(r"\{,\}|,", ".", found["number"]).rstrip(".") + mark
+    with suppress(Unreadable, TooComplex):
+        return parse_tokens(tokenize(respelled(number)))
+    return None
 
 
 _FEWEST_CHOICES = 2
@@ -1070,6 +1115,47 @@ def _is_other_segment(own: Sequence[str], asked_for: frozenset[tuple[str, ...]])
 
     asked = [ends(one) for one in asked_for]
     return ends(own) != "" and any(asked) and ends(own) not in asked
+
+
+class _Derivative(NamedTuple):
+    """The name of a derivative.
+
+    Attributes:
+        by: the letters by which it is taken, in their order; empty where the name does not tell them.
+        place: where it is taken, if that is no letter.
+    """
+
+    of: str
+    by: str
+    order: int
+    place: str
+    is_quotient: bool
+
+    def is_one_with(self, other: _Derivative) -> bool:
+        same = self.by == other.by or not (self.by and other.by)
+        is_there = self.place == other.place or "" in (self.place, other.place)
+        return same and is_there and (self.of, self.order) == (other.of, other.order)
+
+
+_AT = r"(?P<at>\([^()]*\))?"
+_BY_QUOTIENT = re.compile(
+    rf"\\frac(?:\\partial|d)(?:\^\d)?(?P<of>[a-zA-Z])(?P<by>(?:(?:\\partial|d)[a-z](?:\^\d)?)+){_AT}"
+)
+_BY_INDEX = re.compile(rf"(?P<of>[a-zA-Z])(?=['_])(?P<primes>'*)(?:_(?P<by>[a-z]{{1,3}}))?'*{_AT}")
+_BY_OPERATOR = re.compile(rf"(?P<by>(?:(?:\\partial|D)_[a-z])+)(?P<of>[a-zA-Z]){_AT}")
+
+
+def _derivative(tokens: Sequence[str]) -> _Derivative | None:
+    r"""What `f_x`, `f'_x`, `\partial_x f`, `y'` and `\frac{\partial f}{\partial x}` name; None for another name."""
+    said = "".join(tokens)
+    found = _BY_QUOTIENT.fullmatch(said) or _BY_OPERATOR.fullmatch(said) or _BY_INDEX.fullmatch(said)
+    if found is None:
+        return None
+    letters = re.sub(r"\\partial|D_|_|d(?=[a-z])", "", found["by"] or "")
+    by = "".join(letter * int(power or 1) for letter, power in re.findall(r"([a-z])(?:\^(\d))?", letters))
+    place = found["at"] if re.search(r"\d", found["at"] or "") else ""
+    order = len(by) or len(found.groupdict().get("primes") or "")
+    return _Derivative(found["of"], "".join(sorted(by)), order, place or "", said.startswith("\\frac"))
 
 
 # Commands that begin formulas of all kinds, and so tell nothing of a name

@@ -709,9 +709,21 @@ _WIDE = r"(?:\\[ ,;:!]|\\q?quad(?![a-zA-Z])|~|\s)*+"
 # No space on one side of a word of one letter, which may be a unit or a constant
 _TIGHT = re.compile(r"^\\text\s*\{\S|\S\}$")
 _PREFIX = re.compile(r"(?<=kilo|mega|giga|nano|pico)\s|(?<=milli|micro|centi)\s")
-_DIGITS = r"[-+]?\d+(?:\.\d+)?(?:/\d+)?"
+_COORDINATE = (
+    r"(?:(?<=\d)(?:,|\{,\})(?=\d)|[-+\d./{}\s~]|\\(?:[dt]?frac|sqrt|pi)(?![a-z])|\\[ ,;:!]|\\q?quad(?![a-z]))++"
+)
+_BAR_OF_POINT = r"(?:\\(?:middle|big[lrm]?)\s*)?(?:[|∣]|\\(?:[lr]?vert|mid)(?![a-z]))"
 _SHORT_NUMBER = r"-?(?:\d{1,9}(?:[.,]\d{1,9})?|\\[dt]?frac\{-?\d{1,9}\}\{\d{1,9}\})"
 _FIELD = r"\\mathbb\s*\{?(?P<field>[RQ])\}?\s*"
+
+
+def _point(found: re.Match[str]) -> str:
+    """The coordinates of a point with commas between them, and points in its decimals."""
+    coordinates = re.split(_BAR_OF_POINT, re.sub(r"(?<=\d)(?:\{,\}|,)(?=\d)", ".", found[0]))
+    return ",".join(coordinates) if all(map(_HAS_VALUE.search, coordinates)) else found[0]
+
+
+_HAS_VALUE = re.compile(r"\d|pi")
 
 
 def _arrangements(found: re.Match[str]) -> str:
@@ -831,6 +843,7 @@ _RULES: tuple[_Rule, ...] = (
     ("(", re.compile(r"(?<![\w.)])(\d+)[.,]\((\d{1,30})\)(?![\w(^])"), r"\1.\\overline{\2}"),
     ("(", re.compile(r"^(\d+)[.,](\d+)\((\d{1,30})\)$"), r"\1.\2\\overline{\3}"),
     ("{:}", re.compile(r"\{:\}"), ":"),
+    ("\\operatorname", re.compile(r"\\operatorname\*?\s*\{([^{}\x00-\x7f]+)\}"), r"\\text{\1}"),
     # the Dutch ends of an interval without an end
     ("arrow", _LEFT_ARROW, lambda found: f"(-\\infty,{found[1]}{']' if found[2].strip() == ']' else ')'}"),
     ("angle", _RIGHT_ARROW, lambda found: f"{'[' if found[1] == '[' else '('}{found[2]},\\infty)"),
@@ -920,7 +933,11 @@ _RULES: tuple[_Rule, ...] = (
     (" ", re.compile(r"(?<=[\w€$%°)}])\s+([^\s\d\\{}$()+*/^=,;.]{1,16})\s+(?=[-\d$€(\\])"), _joined_in_text),
     # `x<-7 o x>7`: before another condition it is no name
     (" ", re.compile(rf"(?<=[\w}})])\s+(?:o|{_OR_WORDS})\s+(?=[a-z]\s*(?:[<>=≤≥]|\\[lg][et]))"), " or "),
-    ("*", re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*=)"), r"\1"),
+    (
+        "*",
+        re.compile(r"(?<![a-zA-Z\\])([a-zA-Z](?:_\{?\w\}?)?)\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*(?:=|[,)][^=]{0,20}=))"),
+        r"\1",
+    ),
     # the change of a quantity, by its sign
     (
         "Delta",
@@ -934,14 +951,8 @@ _RULES: tuple[_Rule, ...] = (
     # parallel lines, and a divisor
     ("|", re.compile(r"^([^|]*[A-Z}])\s*\\\|\s*([A-Z\\][^|]*)$"), r"\1\\parallel \2"),
     ("|", re.compile(r"^([^|()\\{}]+)\|([^|()\\{}]+)$"), r"\1\\mid \2"),
-    # a point with a bar between its coordinates: `P(3|4)`
-    (
-        "(",
-        re.compile(
-            rf"(?<=\()\s*({_DIGITS}){_WIDE}(?:\||\\mid){_WIDE}({_DIGITS}){_WIDE}(?=\)(?:$|\s*(?:[,;}}]|\\[}}text])))"
-        ),
-        r"\1,\2",
-    ),
+    # a point with bars between its coordinates, which are numbers: `P(3|4)`, `(0,5 \\mid 3 \\mid -\\frac{1}{2})`
+    ("(", re.compile(rf"(?<=\(){_COORDINATE}(?:{_BAR_OF_POINT}{_COORDINATE})+(?=(?:\\right\s*)?\))"), _point),
     ("_", re.compile(r"^\(([0-9A-Z]+)\)\s*(?=_)"), r"\1"),
     (
         "_",
@@ -1042,22 +1053,17 @@ _RULES: tuple[_Rule, ...] = (
     ),
     ("approx", re.compile(r"(\\approx\s*-?\d+),(?=\d+$)(?!\d{3}$)"), r"\1{,}"),
     ("approx", re.compile(r"(\\approx\s*-?0),(?=\d+$)"), r"\1{,}"),
-    # a pair as some countries write it: `(0,5 \\mid 3)`, `(2,5; 3)`
+    # a pair as some countries write it: `(2,5; 3)`
     (
         "(",
         re.compile(rf"\(\s*({_SHORT_NUMBER})\s*;\s*({_SHORT_NUMBER})\s*\)"),
         lambda m: f"({m[1].replace(',', '{,}')};{m[2].replace(',', '{,}')})",
     ),
-    (
-        "(",
-        re.compile(rf"\(\s*({_SHORT_NUMBER})\s*(?:\\mid|\\vert|\|)\s*({_SHORT_NUMBER})\s*\)"),
-        lambda m: f"({m[1].replace(',', '.')},{m[2].replace(',', '.')})",
-    ),
     # a condition in brackets: `n = 2^k (k \\ge 1)`
     (
         "(",
         re.compile(
-            r"^([^()]*=[^()]*?)(?:\\[ ,;]|\\q?quad|~|\s)+\(\s*([a-z]\s*(?:\\[gl]eq?(?:slant)?(?![a-z])|[<>])[^()]*)\)$"
+            r"^(.*=.*[^\s~,\\])(?:\\[ ,;]|\\q?quad|~|\s)++\(\s*([a-z]\s*(?:\\[gl]eq?(?:slant)?(?![a-z])|[<>])[^()]*)\)$"
         ),
         r"\1,\2",
     ),

@@ -47,6 +47,7 @@ from agentscope_tuner.verify.math.node import (
     symbols,
     unsigned,
     walk,
+    with_args,
 )
 from agentscope_tuner.verify.math.question import Question
 
@@ -282,6 +283,12 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
     Args:
         same: tells whether two formulas have the same value, by the cheap stages.
     """
+    match answer:
+        case Relation((*sides, modulus), (*_, "pmod")) if (
+            not symbols(modulus) and (size := valued(modulus)) is not None
+        ):
+            # by what a remainder is taken is no work
+            answer = with_args(answer, (*sides, Number(size, str(size))))
     if isinstance(reference, Quantity | Degrees):
         reference = reference.inside
         answer = answer.inside if isinstance(answer, Quantity | Degrees) else answer

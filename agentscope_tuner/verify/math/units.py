@@ -754,7 +754,7 @@ def _text_in_english(match: re.Match[str]) -> str:
 
 def _in_line(match: re.Match[str]) -> str:
     above, below = map(_atoms, filter(None, match.groups()))
-    if not above or not below:
+    if not above or not below or match[0].count("{") != match[0].count("}"):
         return match[0]
     said = f"{' '.join(above)}/({' '.join(below)})" if len(below) > 1 else f"{' '.join(above)}/{below[0]}"
     is_sure = re.search(r"\\(?:text|mathrm)|(?<![a-zA-Zμ\\])[a-zA-Zμ]{2}", match[0].replace("frac", "")) is not None

@@ -14,6 +14,7 @@ from itertools import takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify import re
+from agentscope_tuner.verify.asked_clause import JOINING_NAMES, same_word
 from agentscope_tuner.verify.find import last_boxes
 from agentscope_tuner.verify.math.canonical import componentwise, written_out
 from agentscope_tuner.verify.math.names import LETTERS, LISTS, bare_formula, bare_formulas, same_value, value_named
@@ -271,6 +272,7 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     text = labelled
     if other := _other_kind(text, ref.text, asked):
         return Side(text, (), None, None, other)
+    text = _without_subject(text, ref.text, asked)
     words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
     said = asked.words.union(words, map(singular, words))
 
@@ -288,6 +290,36 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     is_step = not asked.text or (asked.has_inequality and not _bounds_asked(side.node, asked))
     node = side.node if is_step else _around_zero(side.node)
     return _resolved(_without_asked_span(replace(side, node=_in_asked_unit(node, asked)), ref, asked))
+
+
+_EQUATION = (
+    r"[^\W\d_]*(?:[eé]qua[tcçz]|ecuaci|gleichung|уравнени|рівнянн|równani|rovnic|vergelijking|denklem|ekvation|ligning)"
+    r"[^\W\d_]*"
+)
+# What an equation is of, before it: `\\text{The line is } y=2x`
+_SUBJECT = re.compile(
+    r"\\text\s*\{\s*(?P<said>[^{}\d=$\\:]{1,80}?)\s*"
+    rf"(?::|(?<=\s)(?:is|are|ist|lautet|est|es|é|è|är|er|jest|je|имеет вид|{_EQUATION}))\s*\}}"
+    r"(?=(?:\s|\\[ ,;:!])*[a-zA-Z(\\][^=]*=)",
+    re.IGNORECASE,
+)
+_OF_SUBJECT = JOINING_NAMES | frozenset(
+    "of a an l pour has hat have ha tem tiene имеет имеют ma má har heeft line solution".split()  # noqa: SIM905
+)
+
+
+def _without_subject(text: str, ref: str, asked: Question) -> str:
+    """An equation without what it is of, in words of the question."""
+    found = _SUBJECT.match(text) if "=" in ref and "\\text" not in ref and "text" in text else None
+    if found is None:
+        return text
+    words = _WORD.findall(found["said"].lower())
+    is_known = all(
+        word in _OF_SUBJECT or re.fullmatch(_EQUATION, word) or any(same_word(word, one) for one in asked.words)
+        for word in words
+    )
+    is_plain = not any(denies(one) or operates(one) for one in words if one not in _OF_SUBJECT)
+    return text[found.end() :] if is_known and is_plain else text
 
 
 _CONFIDENCE = re.compile(

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, Protocol, cast
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause, says_another
-from agentscope_tuner.verify.math.chemistry import without_substance
+from agentscope_tuner.verify.math.chemistry import in_figures_of_oxidation, without_substance
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.compare_notations import (
     in_notation,
@@ -28,6 +28,7 @@ from agentscope_tuner.verify.math.compare_notations import (
 from agentscope_tuner.verify.math.compare_words import forms, wordings
 from agentscope_tuner.verify.math.guards import unearned
 from agentscope_tuner.verify.math.named_parts import by_names
+from agentscope_tuner.verify.math.names import same_value
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
@@ -274,6 +275,7 @@ def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str
     value = plain(text.replace("\\%", "%")) if _WORDED.search(text) else ""
     said = [mark for mark, one in choices.items() if value and plain(one.replace("\\%", "%")) == value]
     text = said[0] if len(said) == 1 else text
+    text = _letter_with_value(text, choices)
     mine, theirs, chosen = letter(truth), letter(text), choice(text)
     if (mark := text[:1]) in choices and "".join(text.split()) == f"{mark}.{''.join(choices[mark].split())}":
         text, theirs, chosen = mark, mark, None
@@ -318,7 +320,9 @@ def _power_of(unit: re.Match[str]) -> int:
     return 3 if power in ("3", "³") or re.search("^V|^R|volum", said) else 1
 
 
-_RESIDUE = re.compile(r"(?<![\d.])(?<!\d,)(?:\\(?:overline|bar)\s*\{?\s*(\d+)\s*\}?|\[\s*(\d+)\s*\])(?:_\{?\d+\}?)?")
+_RESIDUE = re.compile(
+    r"(?<![\d.])(?<!\d,)(?:\\(?:overline|bar|hat|widehat)\s*\{?\s*(\d+)\s*\}?|\[\s*(\d+)\s*\])(?:_\{?\d+\}?)?"
+)
 _OF_RESIDUES = re.compile(r"\\mathbb\s*\{?Z\}?\s*(?:_|/)|Z_\{?\d|residue class|剩余类|Restklasse|вычет")
 
 
@@ -326,13 +330,34 @@ def _residues(text: str, question: str | None) -> str:
     r"""The numbers of residue classes, where the question is about them: the 4 of `\overline{4}` and `[4]`."""
     if (
         question is None
-        or not ("[" in text or "\\overline" in text or "\\bar" in text)
+        or not ("[" in text or "\\overline" in text or "\\bar" in text or "hat" in text)
         or not _OF_RESIDUES.search(question)
     ):
         return text
     return _RESIDUE.sub(lambda m: m[1] or m[2], text)
 
 
+def _letter_with_value(text: str, choices: dict[str, str]) -> str:
+    r"""The letter of a choice beside which the choice's own value stands, `C\ (0.954)`; any other text as it is."""
+    found, at = _LETTER_BESIDE.fullmatch(text), text.rfind("(")
+    value = found["value"] if found is not None else ""
+    if found is None and at > 0 and (found := _LETTER_ALONE.fullmatch(text, at)) is not None:
+        value = text[:at].rstrip(" ~").removesuffix("\\text{").rstrip(" ~\\,;")
+    if found is None or found["letter"] not in choices:
+        return text
+    sides = [bare(one.replace("$", "")) for one in (value, choices[found["letter"]])]
+    is_own = not _is_other(*sides) or plain(sides[0]) == plain(sides[1]) or same_value(*sides)
+    return found["letter"] if is_own else text
+
+
+_LETTER_ALONE = re.compile(
+    r"\$?(?:\\(?:text|math)(?:bf|rm|it)?\s*\{)?\s*[(（]?(?P<letter>[A-J])[)）]?(?:\s*\}){0,2}\$?"
+)
+_BETWEEN = r"(?:\s|~|\\[ ,;:!]|\\q?quad(?![a-z])|\\left|\\text\s*\{)*+"
+_LETTER_BESIDE = re.compile(
+    rf"{_LETTER_ALONE.pattern}{_BETWEEN}(?:(?P<open>[(（])|[,，]{_BETWEEN})"
+    r"(?P<value>.+?)(?:\\right)?(?(open)[)）])\}?\$?"
+)
 _WORDED = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2}|[\u4e00-\u9fff]{2}")
 _SMALL_CHOICE = re.compile(r"(?:\\text\s*\{\s*)?\(?(?P<letter>[a-j])\)\s*\}?(?:\\[ ,;:!]|~|\s)*(?P<value>\S.*)")
 _SMALL_LETTER = re.compile(r"\(?[a-jA-J]\)?")
@@ -685,6 +710,21 @@ def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
     return with_declared_constant(text), with_declared_constant(truth)
 
 
+# `P = Q = 40`
+_SHARED = re.compile(
+    r"(?P<names>(?:(?:[a-zA-Z]|\\(?:alpha|beta|gamma|lambda|mu))(?:_\{?\w\}?)?(?:\^\{?(?:\*|\\ast)\}?)?\s*=\s*){2,6})(?P<value>(?:\\[a-zA-Z]+|[^=,;<>a-zA-Z\\]){1,40})"
+)
+_HOLDS_SEVERAL = re.compile(r"=[^=]*[,;][^=]*=|\([^()]*[,;][^()]*\)")
+
+
+def _one_by_one(text: str, other: str) -> str:
+    """`P=40, Q=40` for `P=Q=40` where the other side gives several names their values; any other text as it is."""
+    found = _SHARED.fullmatch(text) if text.count("=") > 1 else None
+    if found is None or _HOLDS_SEVERAL.search(other) is None:
+        return text
+    return ", ".join(f"{name.strip()}={found['value']}" for name in found["names"].rstrip(" =").split("="))
+
+
 _HAS_DECIMALS = re.compile(
     r"-?\d+(?:\.|\{,\}|,)\d+"
     r"(?:(?:\s|\\[ ,;:!]|[~$])*\\(?:text|mathrm)\{[^{}]*\}\$?|\s?[^\W\d_]{1,4}(?:/[^\W\d_]{1,3})?)?"
@@ -702,7 +742,7 @@ def _with_rounded_name(text: str, truth: str) -> str:
 
 def _said_alone(text: str, asked: Question) -> str:
     """A value without the substance, the kind of line or what is counted, where the question tells that."""
-    text = lines_of_kinds(without_substance(text, asked), asked)
+    text = lines_of_kinds(without_substance(in_figures_of_oxidation(text, asked), asked), asked)
     if (dotted := _DOTTED.search(text)) and re.search(rf"{dotted[0].replace('.', '[.]')}(?![A-Z])", asked.text):
         text = text.replace(dotted[0], dotted[0].replace(".", ""))
     counted = _NOUN_FIRST.fullmatch(text)
@@ -738,6 +778,7 @@ def prepared(answer: str, ground_truth: str, question: str | None) -> tuple[str,
     text, truth = bare(answer), reference(ground_truth)
     if FIGURES.fullmatch(text) is None or FIGURES.fullmatch(truth) is None:
         text, truth = in_notation(*_in_words(text, truth, question))
+        text, truth = _one_by_one(text, truth), _one_by_one(truth, text)
         text, truth = _residues(text, question), _residues(truth, question)
         text, truth = _without_nameless(text, truth, question)
         if (asked := about(question)) is not None:

@@ -18,6 +18,8 @@ Find $P(A\mid B)$. | $P(A\mid B)=\boxed{42}$ | $\boxed{P(B\mid A)=42}$ ;; $\boxe
 In $\triangle ABC$ find $\angle B$. | $\angle B=\boxed{42}$ | $\boxed{\angle A=42}$
 Find the square of $x$. | $x^2=\boxed{42}$ ;; $\boxed{x^2=42}$ | $x\ne\boxed{42}$
 Find $a+b$ if $a=20$ and $b=22$. | $a+b=\boxed{42}$ ;; $20+22=\boxed{42}$ | $a+b\ne\boxed{42}$
+Find the smallest positive integer $n$ such that $n!$ ends in ten zeros. | $n_{\min}=\boxed{42}$ ;; $\boxed{n_{\text{min}}=42}$ ;; $\min n=\boxed{42}$ | $n_{\max}=\boxed{42}$ ;; $n!=\boxed{42}$
+Найдите наибольшее целое $k$, при котором $k^2<50$. | $k_{\max}=\boxed{42}$ | $k_{\min}=\boxed{42}$ ;; $k^2=\boxed{42}$
 Find $x$. Express it as $\frac{m}{n}$. | $x=\boxed{42}$ ;; $\boxed{x=42}$ | $\ln\boxed{42}$
 Given $g(x)$ and $f(x)$, find $(f\circ g)(x)$ at $0$. | $f(g(0))=\boxed{42}$ | $\boxed{42}\ne f$
 Find $\bar z$. | $\overline{z}=\boxed{42}$ | $\bar{z}\ne\boxed{42}$
