@@ -306,7 +306,7 @@ def measures_another(ref: Node, ans: Node, question: str, asked_units: frozenset
         case Quantity(_, ((noun, 1),)) if not is_physical(((noun, 1),)) and noun not in _OF_MEASURES:
             # A question in a language whose questions are not understood may count what it likes, and a measure word
             # says nothing against one of which no quantity is known
-            counts = not clause or (not asked and noun in COUNTERS) or _named(question) & _COUNTING
+            counts = not clause or (not asked and noun in COUNTERS) or bool(_named(question) & _COUNTING)
             return "" if counts or _is_numbered(noun, question) else noun
     return ""
 

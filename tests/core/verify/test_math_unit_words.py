@@ -119,7 +119,8 @@ def test_words_that_describe_what_is_counted_or_measured_are_left_out() -> None:
     assert not is_equal(r"12\text{ vague apples}", "12")
 
 
-MEASURE_WORDS = "个 人 只 本 张 支 件 条 块 辆 棵 朵 颗 头 座 名 位 次 种 页 岁 间 份 套 双 盒 箱 袋 瓶 杯 回 羽 通り 개 명 가지 마리"
+MEASURE_WORDS = """个 人 只 本 张 支 件 条 块 辆 棵 朵 颗 头 座 名 位 次 种 页 岁 间 份 套 双 盒 箱 袋 瓶 杯 回 羽 通り
+    개 명 가지 마리"""
 
 
 @pytest.mark.parametrize("word", MEASURE_WORDS.split())
