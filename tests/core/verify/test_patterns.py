@@ -89,6 +89,8 @@ def _judged(question: str, answer: str, reference: str) -> float:
         (f"Find the mean of {'1,2,3,' * 15} 4.", r"\boxed{5\text{ apples each}}", "5"),
         ("Find $x$.", rf"So {'7' * 60}\text{{ cm }}\boxed{{7}}", "7"),
         ("Find (a) $x$ and (b) $y$.", rf"\boxed{{(a) 1{'~' * 60}! (b) 2}}", "(1,2)"),
+        ("Find $x$.", rf"\boxed{{1}}{'и ' * 29}!!\boxed{{2}}", "1"),
+        ("Find $x$.", rf"\boxed{{1}}{'x=  ' * 14}!!\boxed{{2}}", "1"),
         ("Find (a) $x$ and (b) $y$.", rf"\boxed{{(a) 1{chr(92)},{(chr(92) + ',') * 60}! (b) 2}}", "(1,2)"),
     ],
 )
