@@ -256,7 +256,7 @@ _AMOUNTS = tuple(
 )
 _OWNS = re.compile(r"\b(?:have|has|(?:are|is) there)\b", re.IGNORECASE)
 _CLOCK = re.compile(r"\d[:：点時时]\d")
-_SAID_BEFORE = re.compile(r"^\\text\s*\{\s*(?P<run>[\u4e00-\u9fff]{1,12}?)了?\s*\}?\s*\d")
+_SAID_BEFORE = re.compile(r"^\\text\s*\{\s*(?P<run>[\u4e00-\u9fff]{1,12}?)了?\s*+(?:\}\s*+)?\d")
 _SAID_BEHIND = re.compile(r"\d(?:[\s~}]|\\[ ,;:!])*\\text\s*\{\s*(?P<run>[a-z]{3,})\s*\}$")
 
 

@@ -402,9 +402,9 @@ def _is_of_parts(text: str) -> bool:
 
 # An equation, or a relation of three sides, that a sentence begins with or concludes
 _BEGINS = (
-    r"(?:\A|[.!?。\n])[\s*]*(?:(?:so|thus|hence|therefore|here|now|actually|correctly|also|in interval notation"
+    r"(?:\A|[.!?。\n])[\s*]*+(?:(?:so|thus|hence|therefore|here|now|actually|correctly|also|in interval notation"
     r"|daher|folglich"
-    r"|donc|ainsi|luego|por tanto|quindi|portanto|поэтому|итак|所以|因此)\b[\s,]*|we (?:get|obtain|have|find)\s+)*\$"
+    r"|donc|ainsi|luego|por tanto|quindi|portanto|поэтому|итак|所以|因此)\b[\s,]*+|we (?:get|obtain|have|find)\s++)*+\$"
 )
 _EQUATED = re.compile(
     rf"{_BEGINS}(?P<name>[^$=<>\n]{{1,20}})=(?P<side>[^$=<>\n]{{1,80}})\$"
