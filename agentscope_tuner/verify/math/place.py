@@ -229,7 +229,7 @@ _AFTER_ALL = re.compile(r"\s(?:after all|indeed|actually)\Z")
 
 def unworded(text: str) -> str:
     """A text without the command that sets it: `C` of `\\text{C}`."""
-    set_as = re.fullmatch(r"\\(?:text|mathrm|textbf|mathbf)\s*\{\s*\(?([^{}()]*)\)?\s*\}", text.strip())
+    set_as = re.fullmatch(r"\\(?:text|mathrm|textbf|mathbf)\s*\{\s*+\(?([^{}()]*+)\)?\s*+\}", text.strip())
     return (text if set_as is None else set_as[1]).strip(" .()")
 
 
