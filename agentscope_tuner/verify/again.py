@@ -486,7 +486,7 @@ _OF_DIGITS = re.compile(
 
 @lru_cache(maxsize=64)
 def _alone_called_right(sentence: str) -> int:
-    """Where a sentence takes one of an answer's values for the whole, `Only 7 is correct`; its length where it does not."""
+    """Where a sentence takes one of several values for the whole, `Only 7 is correct`; its length where it does not."""
     alone = _ALONE.search(sentence)
     return alone.start() if alone is not None and CALLS_RIGHT.search(sentence) is not None else len(sentence)
 

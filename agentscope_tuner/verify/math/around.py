@@ -599,7 +599,7 @@ def _in_degrees(text: str, other: list[Token]) -> bool:
 _NUMERIC = re.compile(r"(?:[-+\d.,{}/^\s]|\\(?:[dt]?frac|sqrt|pi|times|cdot)(?![a-zA-Z])|\\[,;! ]|[π×])+")
 _POWER = r"(?:(?P<power>square|cubic|квадрат\w*|кубич\w*|वर्ग|घन)\s)?"
 _UNIT_BEHIND = re.compile(
-    rf"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{{\s*)?{_POWER}(?P<unit>(?:[^\W\d_²³]|{MARKED}){{1,20}})"
+    rf"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{{\s*)?{_POWER}(?P<unit>(?>[^\W\d_²³]|{MARKED}){{1,20}})"
     r"(?P<raised>[²³]|\s?\^\s?\{?[23]\}?)?(?P<rest>[^.!?。\n]{0,40})"
 )
 # `in metres`, `(单位:米)`
@@ -610,7 +610,9 @@ _UNIT_BEFORE = re.compile(
 # What it begins with, which is found sooner
 _MAY_NAME = re.compile(r"\b(?:[ie][nm]|[wв])\s|[(（]\s*[^\W\d_]|[单以用]")
 # What makes another unit of a unit before it, or a quantity in several units
-_GOES_ON = re.compile(r"\s*+(?:[/·⋅*^\d-]|(?:\}\s*+)?[\^/]|(?:per|pro|par|por|each|an?|and|und|et|y|e|и|в)\s)|[^.!?。]*\d")
+_GOES_ON = re.compile(
+    r"\s*+(?:[/·⋅*^\d-]|(?:\}\s*+)?[\^/]|(?:per|pro|par|por|each|an?|and|und|et|y|e|и|в)\s)|[^.!?。]*\d"
+)
 # What makes a rate of a unit before it: `metres per second`, `kilometrów na godzinę`
 _RATE = re.compile(
     r"\s+(?:per|pro|par|por(?: cada)?|an?|na|i|в|во|на|за|ανά|w|à|en)\s(?:l['’]|une?\s|la\s|die\s|der\s)?"

@@ -298,7 +298,10 @@ _ROOT = re.compile(
 def _repeated(text: str) -> str:
     """A list of roots with each as often as its multiplicity says; empty where something else is said."""
     said = unset(re.sub(r"\\(?:q?quad|[ ,;:!])", " ", text)).replace("$", "")
-    found = [_ROOT.fullmatch(" ".join(one.split())) for one in re.split(r"[,;，；](?![^()]*\))|\band\b|\bund\b|\bи\b|和", said)]
+    found = [
+        _ROOT.fullmatch(" ".join(one.split()))
+        for one in re.split(r"[,;，；](?![^()]*\))|\band\b|\bund\b|\bи\b|和", said)
+    ]
     roots = [one for one in found if one is not None]
     if len(roots) < len(found):
         return ""
