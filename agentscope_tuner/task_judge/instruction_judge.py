@@ -68,7 +68,7 @@ def is_in_language(text: str, language: str) -> bool:
     return hits[language] == max(hits.values())
 
 
-_END = re.compile(r"[。！？]++|(?P<dots>[.!?…]++)[\"'”’)\]*_]{0,4}(?=\s|\Z)")
+_END = re.compile(r"[。！？]++|(?<![.!?…])(?P<dots>[.!?…]++)[\"'”’)\]*_]{0,4}(?=\s|\Z)")
 _ABBREVIATED = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|etc|No|Fig|Inc|Ltd|Co|approx|e\.g|i\.e|[ap]\.m|cf|al)|\b[A-Z](?:\.[A-Z])*"
     r"|(?:^|\n)\s{0,8}\d{1,3})$"

@@ -40,7 +40,8 @@ _STATED_NUMBER = re.compile(
 )
 _OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
 _EQUATION = re.compile(
-    r"\$[^$\n]*(?:=|\\equiv(?![a-z]))[^$\n]*\$|\\[(\[][^\n]*?=[^\n]*?\\[)\]]|[\d)][\d\s+*/^().×·÷-]*=\s*[\d.,]+"
+    r"\$(?>[^$\n]*?(?:=|\\equiv(?![a-z])))[^$\n]*+\$|\\[(\[](?>[^\n]*?=)[^\n]*?\\[)\]]"
+    r"|(?<!\d)[\d)][\d\s+*/^().×·÷-]*+=\s*[\d.,]+"
 )
 # What says why, or what the value counts: numbers in it are no other answer
 _EXPLAINS = re.compile(
@@ -297,9 +298,9 @@ def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[
 _FORMULA = re.compile(r"\$\$?([^$]{1,200}?)\$|\\\((.{1,200}?)\\\)|\\\[(.{1,200}?)\\\]", re.DOTALL)
 # What turns to a formula by itself: `On second thought $\\frac15$`, `Or perhaps`, `In truth,`
 _TURNS_TO = (
-    r"\A\W*(?:P\.?S\.?\W+)?(?:or|oder|ou|или|no|nein|non|não|нет|ні|nej|nee|nie|ne|hayır|không|bukan"
+    r"\A\W*+(?:P\.?S\.?\W+)?(?:or|oder|ou|или|no|nein|non|não|нет|ні|nej|nee|nie|ne|hayır|không|bukan"
     r"|on second thoughts?|on reflection|in truth|in fact"
-    r"|correctly \w+|i meant?|rather|wait|en \w+ant bien)\b[\s,:]*"
+    r"|correctly \w+|i meant?|rather|wait|en \w+ant bien)\b[\s,:]*+"
     r"(?:perhaps|maybe|rather|possibly|was it|is it|it (?:is|was|reads))?[\s,:]*\Z"
 )
 _TURNS = re.compile(_TURNS_TO, re.IGNORECASE)
@@ -464,7 +465,7 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
             if (same_text(found[0]) == said and not denied) or len(news) > _MOST_STATED:
                 return tuple(news)
             is_other = is_else or denied or found[0] in known or (found[0] in content and _is_part(sentence, found))
-            if not is_other or (found[0] in content and _calls_alone_right(sentence, found)):
+            if not is_other or (found[0] in content and _alone_called_right(sentence) < found.start()):
                 news.append(NewNumber(_written(found, 0)))
     return tuple(news)
 
@@ -483,9 +484,11 @@ _OF_DIGITS = re.compile(
 )
 
 
-def _calls_alone_right(sentence: str, number: re.Match[str]) -> bool:
-    """Whether a sentence takes one of an answer's values for the whole: `Only 7 is correct`."""
-    return _ALONE.search(sentence, 0, number.start()) is not None and CALLS_RIGHT.search(sentence) is not None
+@lru_cache(maxsize=64)
+def _alone_called_right(sentence: str) -> int:
+    """Where a sentence takes one of several values for the whole, `Only 7 is correct`; its length where it does not."""
+    alone = _ALONE.search(sentence)
+    return alone.start() if alone is not None and CALLS_RIGHT.search(sentence) is not None else len(sentence)
 
 
 def _is_part(sentence: str, number: re.Match[str]) -> bool:
@@ -567,7 +570,7 @@ _OF_ELSE = (
     "|oxygen|hydrogen|carbon|sodium|chlorine|nitrogen|discount|tax|tip|markup|deposit|commission"
 )
 _LED = re.compile(
-    rf"(?:\b(?P<with>with|of|has|have|and|a|an)\s|(?:\A|,)\W*(?:(?:so|thus|therefore|hence|here|also|and)\s)?)"
+    rf"(?:\b(?P<with>with|of|has|have|and|a|an)\s|\A\W*+(?:(?:so|thus|therefore|hence|here|also|and)\s)?)"
     rf"(?:the |its |their )?(?:[a-z]+ ){{0,2}}(?P<noun>{_OF_ELSE})"
     r"(?(with)\s?|\s(?:is|are|was|were|equals)(?:\s(?:also|then|therefore|thus|about|approximately))*)"
     r"[\s$\\(≈+]*\Z",
@@ -576,7 +579,7 @@ _LED = re.compile(
 _LED_AT = re.compile(r"\b(?:cent(?:er|re)d at|at the (?:vertex|point|cent(?:er|re)))[\s$\\(]*\Z", re.IGNORECASE)
 _ASKS_POINT = re.compile("point|where|coordinat|vertex|cent(?:er|re)")
 _LED_UNSPACED = re.compile(
-    r"(?:其中|此时|并且|[且而，,。;；\s])*(?P<noun>每[\u4e00-\u9fff]{1,5}?均?|半径|直径|圆心|顶点|焦点|斜率|截距|周长|公差|公比|行列式|秩|迹|标准差|方差"
+    r"(?:其中|此时|并且|[且而，,。;；\s])*+(?P<noun>每[\u4e00-\u9fff]{1,5}?均?|半径|直径|圆心|顶点|焦点|斜率|截距|周长|公差|公比|行列式|秩|迹|标准差|方差"
     r"|中位数|离心率|周期|判别式|对称轴)(?:约?[为是]|等于)[\s$\\(]*\Z"
 )
 _ATOMS = re.compile(r"\s*[A-Z][a-z]?(?:[,\s]|\Z)")
@@ -652,7 +655,7 @@ _AT_THAT_TIME = re.compile(
 _CONCLUDING = re.compile(r"[;:；：]|\b(?:so|thus|hence|therefore|then|but|which|leav\w+|giv\w+|mak\w+)\b|所以|因此|故")
 # How much more or less than another thing a value is: `48 kronor lägre än`, `提前了4天` behind `比`
 _BEHIND_COMPARED = re.compile(
-    r"\s?\$?(?:\s?[^\W\d_]+){0,2}\s(?:more|less|fewer|earlier|later|lower|higher|shorter|longer|cheaper|faster|slower"
+    r"\s?\$?(?:\s?[^\W\d_]++){0,2}\s(?:more|less|fewer|earlier|later|lower|higher|shorter|longer|cheaper|faster|slower"
     r"|mehr|weniger|niedriger|höher|früher|später|plus|moins|más|menos|mais|più|meno|lägre|högre|меньше|больше|раньше|позже)"
     r"\s(?:[^\W\d_]+\s)?(?:than|als|que|di|del|än|чем)\s(?P<than>[^.,;!?\n]{1,60})",
     re.IGNORECASE,
@@ -717,7 +720,7 @@ _OF_WHICH = re.compile(
 )
 _STEM = 4
 _SENTENCE_MARK = re.compile(r"[.!?](?!\d)|[。！？\n]")
-_ATOM = re.compile(r"\d [A-Z][a-z]?\b.*\batoms?\b")
+_ATOM = re.compile(r"\A(?>.*?\d [A-Z][a-z]?\b).*\batoms?\b")
 _NAMES_VALUE = re.compile(
     rf"(?:{_ANSWER_WORDS})|答案|结果|所求|总|共|和|值|应|可能|也|或|重|更|改|后|实", re.IGNORECASE
 )

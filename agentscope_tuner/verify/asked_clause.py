@@ -23,7 +23,7 @@ from agentscope_tuner.verify.words import DENIES, IS_HANGUL, IS_UNSPACED
 _TYPE = r"\\(?:text[a-z]*|mathrm|mathbf|mbox|operatorname)\s*\{"
 _PIECES = re.compile(
     rf"(?P<opens>{_TYPE})|(?P<formula>(?:\\[a-zA-Z]+|\\[,;:! ]|[\d.,+\-−*/^_=<>()\[\]|:$&%!°~]|\\."
-    rf"|(?<![^\W\d_])[a-zA-Z](?![^\W\d_]))+)"
+    rf"|(?<![^\W\d_])[a-zA-Z](?![^\W\d_]))++)"
     r"|(?P<word>[^\W\d_]+(?:['’-][^\W\d_]+)*)"
 )
 _WORDED = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2}|[^\x00-\x7f]")
@@ -256,7 +256,7 @@ _AMOUNTS = tuple(
 )
 _OWNS = re.compile(r"\b(?:have|has|(?:are|is) there)\b", re.IGNORECASE)
 _CLOCK = re.compile(r"\d[:：点時时]\d")
-_SAID_BEFORE = re.compile(r"^\\text\s*\{\s*(?P<run>[\u4e00-\u9fff]{1,12}?)了?\s*\}?\s*\d")
+_SAID_BEFORE = re.compile(r"^\\text\s*\{\s*(?P<run>[\u4e00-\u9fff]{1,12}?)了?\s*+(?:\}\s*+)?\d")
 _SAID_BEHIND = re.compile(r"\d(?:[\s~}]|\\[ ,;:!])*\\text\s*\{\s*(?P<run>[a-z]{3,})\s*\}$")
 
 

@@ -42,14 +42,14 @@ _BARE = re.compile(r"\\boxed(?![a-zA-Z])[ \t]*([^\s${},;.](?:(?!\\boxed)[^\s${},
 
 
 # The text between boxes that are read together, because they may be one answer in several boxes,
-# `\boxed{2}, \boxed{3}`, or several answers, `$\boxed{2}$ or $\boxed{3}$`
+# `\boxed{2}, \boxed{3}`, or several answers, `$\boxed{2}$ or $\boxed{3}$`. Possessive, for a piece may be read two ways
 _BESIDE = re.compile(
-    r"(?:[\s,;.&$、，；~和或与/]|\([a-e]\)|(?:(?<![a-zA-Z\\])[a-zA-Z]|\\[a-z]{2,8})"
+    r"(?:或者|也许|可能|[\s,;.&$、，；~和或与/]|\([a-e]\)|(?:(?<![a-zA-Z\\])[a-zA-Z]|\\[a-z]{2,8})"
     r"(?:_\{?\d\}?)?\s*=\s*[-−]?"
-    r"|[|•–-]|\d+[.)]\s|\b(?:vs|bzw|resp|option|case|part|answer)\b\.?(?:\s*\d+)?:?"
+    r"|[|•–-]|\d+[.)]\s|\b(?:vs|bzw|resp|option|case|part|answer)\b\.?(?:\s*\d++(?![.)]\s))?:?"
     r"|\\[()\[\],;:! \\]|\\q?quad|\\text\{\s*(?:and|or)\s*\}"
-    r"|\b(?:and|or|else|either|maybe|perhaps|possibly|alternatively|[yeiаиіo])\b|或者|也许|可能"
-    rf"|(?<!\w)(?:{'|'.join((*joining('and'), *joining('or')))})(?!\w))*",
+    r"|\b(?:and|or|else|either|maybe|perhaps|possibly|alternatively|[yeiаиіo])\b"
+    rf"|(?<!\w)(?:{'|'.join((*joining('and'), *joining('or')))})(?!\w))*+",
     re.IGNORECASE,
 )
 # Two boxes of a sentence are two answers, whatever joins them, unless the second follows from the first or corrects it

@@ -138,7 +138,8 @@ _TAKEN_BACK = re.compile(
     re.IGNORECASE,
 )
 _FILLER = re.compile(
-    r"^(?:(?:simply|just|exactly|clearly|then|thus|therefore|indeed|also|option|choice|选项)\s*:?\s*)+", re.IGNORECASE
+    r"^(?:(?:simply|just|exactly|clearly|then|thus|therefore|indeed|also|option|choice|选项)\s*+(?::\s*+)?)+",
+    re.IGNORECASE,
 )
 # A verb that is written behind the value
 _COPULA = re.compile(r"\s?(?:です|である|だ|となる|になります|입니다|이다|이에요|예요)$")

@@ -361,20 +361,20 @@ def _denied_again(sentences: Sequence[str], text: str) -> str:
 
 # A question that ends the text and offers another answer: `Or B?`, `Who knows?`
 _ASKS_BACK = re.compile(
-    r"(?:(?:\A|[.!\n])\W*(?:or|but|oder|ou|o|или|но|aber|mais|pero|ma)\b(?! why\b)"
+    r"(?:(?:\A|[.!\n])\W*+(?:or|but|oder|ou|o|или|но|aber|mais|pero|ma)\b(?! why\b)"
     r"[^.!?\n]{1,80}|\bwho knows\W*)\?\W*\Z",
     re.IGNORECASE,
 )
 # Another answer by what it is to this one: `The opposite holds`, `The next letter is the one`
 _BY_REFERENCE = re.compile(
-    r"(?:\A|[.!\n])\W*(?:(?:quite|just|exactly|rather) )?the (?:exact )?(?:opposite|contrary|reverse)"
+    r"(?:\A|[.!\n])\W*+(?:(?:quite|just|exactly|rather) )?the (?:exact )?(?:opposite|contrary|reverse)"
     r"(?: (?:holds|applies|is (?:true|the case|right|correct)))?\W*(?:\Z|[.!\n])"
-    r"|(?:\A|[.!\n])\W*the (?:(?:next|previous|preceding|following) (?:letter|option|choice|one)"
+    r"|(?:\A|[.!\n])\W*+the (?:(?:next|previous|preceding|following) (?:letter|option|choice|one)"
     r"|(?:letter|option|choice|one) (?:right |just )?(?:after|before) (?:it|this|that))"
     r"(?: (?:is|would be) (?:the )?(?:one|right|correct|answer)(?: one)?)?\W*(?:\Z|[.!\n])"
     r"|\bits (?:square|half|double|inverse|reciprocal|negative|opposite|complement|cube|transpose) is"
     r" (?:the answer|what)\b"
-    r"|(?:\A|[.!\n])\W*(?:divide|multiply|add|subtract|halve|double|square|negate|swap|flip)"
+    r"|(?:\A|[.!\n])\W*+(?:divide|multiply|add|subtract|halve|double|square|negate|swap|flip)"
     r" (?:(?:one|\$?\d+\$?) (?:to|from) )?"
     r"(?:it|this|that|(?:every|each|all)(?: (?:entry|entries|coefficient|value|number))?)\b"
     # `Add 8 to this and you get 50` checks it

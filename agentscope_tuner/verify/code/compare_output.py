@@ -23,7 +23,7 @@ from agentscope_tuner._jail.jail import Ending, Jail, JailWork, RunLimits
 from agentscope_tuner.verify.code.formats import CallTest, CodeTest, StdinTest, TestSet
 
 _REAL = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9](?=[eE][-+]))(?:[eE][-+]?[0-9]{1,4})?\Z")
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?\Z")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?\Z")
 _MOST_DIGITS = 400
 # Items in any order that are only near to what is expected
 _MOST_NEAR = 1000

@@ -232,13 +232,13 @@ def _read_text(text: str, depth: int) -> TestSet:
         return _read(value, depth - 1)
     if _is_file(text):
         return TestSet([_file(text, "pytest", "")])
-    if re.search(r"^\s*assert\b", text, re.MULTILINE):
+    if re.search(r"^[^\S\n]*assert\b", text, re.MULTILINE):
         return TestSet([_assert(text)])
     raise BadTestsError("text that is neither JSON nor tests in Python")
 
 
 def _is_file(text: str) -> bool:
-    return re.search(r"^\s*def test|^class \w+\(.*TestCase", text, re.MULTILINE) is not None
+    return re.search(r"^[^\S\n]*def test|^class \w+\(.*TestCase", text, re.MULTILINE) is not None
 
 
 def _plain(value: Any, depth: int = 32) -> Any:

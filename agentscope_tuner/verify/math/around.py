@@ -98,7 +98,7 @@ _NEAR_BOX, _NEAR_WORDS = 40, 80
 # A command that only sets the box's type
 _WRAPPED = re.compile(r"\\(?:text|math)[a-z]*\s*\{\s*$|\\(?:text)?color\s*\{[a-z]+\}\s*\{\s*$|\\ensuremath\s*\{\s*$")
 # In plain text a dash between spaces is a mark, as in `Answer - \\boxed{5}`
-_DASH = re.compile(r"\s*[\d.]*\s*[-−–]\s+")
+_DASH = re.compile(r"\s*+(?:[\d.]++\s*+)?[-−–]\s+")
 _RELATIONS = frozenset({"=", "<", ">", "<=", ">=", "!=", "~", "->", "=>", "\\equiv", "\\approx", "\\sim", "\\in"})
 _ORDERS = frozenset({"<", ">", "<=", ">=", "!="})
 _SEPARATORS = frozenset({",", ";", "\\\\", "&", ":", "\\therefore", "\\implies", "\\iff", "=>", "\\quad", "\\begin"})
@@ -108,11 +108,11 @@ _OPEN, _SHUT = (
 )
 _OTHER_BEFORE = re.compile(r"([-−]?\d[\d,]*)[\s$]*(?:\bor|或者?是?)\s*\$?$", re.IGNORECASE)
 _OR = ("or", "或", "者", "是")
-_OTHER_BEHIND = re.compile(r"\s*\$?\s*(?:\bor\b|或者?)\s*\$?([-−]?\d[\d,]*)(?![\d.]*[\d/%^])", re.IGNORECASE)
+_OTHER_BEHIND = re.compile(r"\s*+(?:\$\s*+)?(?:\bor\b|或者?)\s*\$?([-−]?\d[\d,]*)(?![\d.]*[\d/%^])", re.IGNORECASE)
 
 
 # A noun, but not the sign of a currency: `zł`
-_NOUN_BEHIND = re.compile(r"[\s$~]*(?:\\[)\]])?\s*([\u4e00-\u9fff]|[^\W\d_]{3,20})")
+_NOUN_BEHIND = re.compile(r"[\s$~]*+(?:\\[)\]]\s*+)?([\u4e00-\u9fff]|[^\W\d_]{3,20})")
 
 
 def given_noun(text: str, behind: str, question: str) -> str:
@@ -184,7 +184,7 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
 
 
 # The base of a number, behind its box: `\\boxed{202}$_7$`
-_BASE = re.compile(r"\s*\$?\s*(?:\$|\\\()?\s*_\s*\{?\s*\(?(\d{1,2})\)?\s*\}?")
+_BASE = re.compile(r"\s*+(?:\$\s*+)?(?:(?:\$|\\\()\s*+)?_\s*+(?:\{\s*+)?\(?(\d{1,2})\)?\s*\}?")
 _DIGITS = re.compile("[0-9A-F]{1,64}")
 _NEAR_BASE = 8
 
@@ -226,7 +226,7 @@ _PARTLY = re.compile(
 )
 _ATTAINED = re.compile(
     r"(?P<close>[\s$)\]*\\]*+)[,;，；(（]\s*+(?P<said>[^\d$=.;。\n]{0,40}?)(?:\$|\\\()?\s*(?<![a-zA-Z])(?P<name>[a-z])\s*=\s*"
-    r"(?P<value>[^=$,.;。\n]{1,40}?)(?:\$|\\\))?\s*(?P<more>[^\d$=.;。\n]{0,12})[)）]?\s*[.。]?\s*\Z"
+    r"(?P<value>[^=$,.;。\n]{1,40}?)(?:\$|\\\))?\s*+(?P<more>[^\d$=.;。\n]{0,12})[)）]?\s*+(?:[.。]\s*+)?\Z"
 )
 
 
@@ -456,19 +456,19 @@ def _in_formula(text: str, front: str, back: str, question: Question, *, has_gap
 
 _MODULUS_BEHIND = re.compile(
     r"(?:\s|\\[ ,;:!]|\\q?quad(?![a-z])|[(])*\\(?:[pb]?mod|(?:operatorname|text|mathrm)\s*\{\s*mod\s*\})"
-    r"\s*\{?\s*(\d{1,9})\s*\}?\s*[)]?"
+    r"\s*+(?:\{\s*+)?(\d{1,9})\s*+(?:\}\s*+)?[)]?"
 )
 
 
 def _is_form_of_questions(front: str, back: str, question: Question) -> bool:
     r"""Whether a box is said to be another form of what the question has: `(\mathbb{Z}/12)^\times\cong\boxed{…}`."""
-    same = _ISOMORPHIC.fullmatch(front) if "\\cong" in front or "\\simeq" in front else None
+    same = _ISOMORPHIC.fullmatch(" ".join(front.split())) if "\\cong" in front or "\\simeq" in front else None
     if same is None or back.strip(" .,;:$\\)]"):
         return False
     return "".join(same["of"].split()) in "".join(question.text.split())
 
 
-_ISOMORPHIC = re.compile(r"[\s$\\(\[]*?(?P<of>[^$]+?)\s*\\(?:cong|simeq)\s*")
+_ISOMORPHIC = re.compile(r"(?:[\s\\(\[]*+\$)*+(?P<of>[^$]+?)\s*\\(?:cong|simeq)\s*")
 _FIRST_MEMBER = re.compile(r"\\equiv|≡|=|\\in(?![a-z])")
 
 
@@ -599,7 +599,7 @@ def _in_degrees(text: str, other: list[Token]) -> bool:
 _NUMERIC = re.compile(r"(?:[-+\d.,{}/^\s]|\\(?:[dt]?frac|sqrt|pi|times|cdot)(?![a-zA-Z])|\\[,;! ]|[π×])+")
 _POWER = r"(?:(?P<power>square|cubic|квадрат\w*|кубич\w*|वर्ग|घन)\s)?"
 _UNIT_BEHIND = re.compile(
-    rf"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{{\s*)?{_POWER}(?P<unit>(?:[^\W\d_²³]|{MARKED}){{1,20}})"
+    rf"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{{\s*)?{_POWER}(?P<unit>(?>[^\W\d_²³]|{MARKED}){{1,20}})"
     r"(?P<raised>[²³]|\s?\^\s?\{?[23]\}?)?(?P<rest>[^.!?。\n]{0,40})"
 )
 # `in metres`, `(单位:米)`
@@ -610,7 +610,9 @@ _UNIT_BEFORE = re.compile(
 # What it begins with, which is found sooner
 _MAY_NAME = re.compile(r"\b(?:[ie][nm]|[wв])\s|[(（]\s*[^\W\d_]|[单以用]")
 # What makes another unit of a unit before it, or a quantity in several units
-_GOES_ON = re.compile(r"\s*(?:[/·⋅*^\d-]|\}?\s*[\^/]|(?:per|pro|par|por|each|an?|and|und|et|y|e|и|в)\s)|[^.!?。]*\d")
+_GOES_ON = re.compile(
+    r"\s*+(?:[/·⋅*^\d-]|(?:\}\s*+)?[\^/]|(?:per|pro|par|por|each|an?|and|und|et|y|e|и|в)\s)|[^.!?。]*\d"
+)
 # What makes a rate of a unit before it: `metres per second`, `kilometrów na godzinę`
 _RATE = re.compile(
     r"\s+(?:per|pro|par|por(?: cada)?|an?|na|i|в|во|на|за|ανά|w|à|en)\s(?:l['’]|une?\s|la\s|die\s|der\s)?"
@@ -784,8 +786,8 @@ def with_unit_in_english(found: PlacedAnswer, reference: str) -> PlacedAnswer:
 _PERCENT_APART = re.compile(r"((?=[\s$])\$?\s?|(?=٪))(?:\\?%|٪)(?!\s[a-zA-Z])")
 # `\\boxed{20}^\\circ\\text{F}`
 _SCALE_BEHIND = re.compile(
-    r"[\s$~]*(?:\\[ ,;:])*\^?\s*\{?\s*(?:\\circ(?![a-z])|°)\s*\}?\s*\$?\s*(?:\\(?:text|mathrm)\s*\{)?\s*"
-    r"([CF])(?![a-zA-Z])"
+    r"[\s$~]*+(?:\\[ ,;:])*+\^?\s*+(?:\{\s*+)?(?:\\circ(?![a-z])|°)\s*+(?:\}\s*+)?(?:\$\s*+)?"
+    r"(?:\\(?:text|mathrm)\s*+\{\s*+)?([CF])(?![a-zA-Z])"
 )
 # What stands behind a word for degrees: the initial of its scale
 _SCALE = re.compile(r"\s?(?=celsius|fahrenheit)([cf])[a-z]+", re.IGNORECASE)

@@ -266,7 +266,7 @@ def _cases(text: str) -> str:
     return ""
 
 
-_SAID_AGAIN = re.compile(r"(?P<value>[^()]*)\(\s*=?(?P<again>[^()]*)\)\s*(?P<close>\}?)")
+_SAID_AGAIN = re.compile(r"(?P<value>[^()]*)\(\s*+=?(?P<again>[^()]*+)\)\s*+(?P<close>\}?)")
 
 
 def _said_once(text: str) -> str:
@@ -298,7 +298,10 @@ _ROOT = re.compile(
 def _repeated(text: str) -> str:
     """A list of roots with each as often as its multiplicity says; empty where something else is said."""
     said = unset(re.sub(r"\\(?:q?quad|[ ,;:!])", " ", text)).replace("$", "")
-    found = [_ROOT.fullmatch(one) for one in re.split(r"[,;，；](?![^()]*\))|\band\b|\bund\b|\bи\b|和", said)]
+    found = [
+        _ROOT.fullmatch(" ".join(one.split()))
+        for one in re.split(r"[,;，；](?![^()]*\))|\band\b|\bund\b|\bи\b|和", said)
+    ]
     roots = [one for one in found if one is not None]
     if len(roots) < len(found):
         return ""

@@ -400,7 +400,7 @@ _LETTER_OR_CALL = re.compile(
 )
 _IS_OF_LETTERS = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]|\\[a-zA-Z]+\s*\(?[a-zA-Z]")
 _NAMED = re.compile(r"(?<![\\a-zA-Z_])[A-Z](?![a-zA-Z_])")
-_OVER_SET = re.compile(r"\s*_?\w*\s*\\in(?![a-z])\s*\\?[A-Za-z]+\s*")
+_OVER_SET = re.compile(r"\s*+\w*+\s*+\\in(?![a-z])\s*\\?[A-Za-z]+\s*")
 
 
 def _is_of_another_formula(rest: str, asked: Question) -> bool:
@@ -749,8 +749,8 @@ def same_value(text: str, other: str) -> bool:
 # What a function maps from or to, and a part of a complex number
 _PART_OF = re.compile(
     r"\s*\\(?:(?:mathrm|text|operatorname|mbox)\s*\{\s*)?"
-    r"(?P<name>[Dd]om(?:[aä]in|inio|aine)?|[Rr]an(?:ge)?|[Ii]m(?:age)?|[Rr]e)(?![a-zA-Z])\s*\}?"
-    r"\s*(?:\\left)?\(?\s*\{?\s*[a-zA-Z]\s*\}?\s*(?:\\right)?\)?\s*=\s*"
+    r"(?P<name>[Dd]om(?:[aä]in|inio|aine)?|[Rr]an(?:ge)?|[Ii]m(?:age)?|[Rr]e)(?![a-zA-Z])\s*+"
+    r"(?:\}\s*+)?(?:\\left)?\(?\s*+(?:\{\s*+)?[a-zA-Z]\s*+(?:\}\s*+)?(?:\\right)?\)?\s*=\s*"
 )
 _PARTS_ASKED = {
     "do": re.compile(
@@ -817,7 +817,7 @@ _STARRED = re.compile(
     r"(?=\s*(?:=|[,)][^=]{0,20}=))"
 )
 _OF_CONJUGATES = re.compile("conj|konjug|adj|共轭|сопряж", re.IGNORECASE)
-_MODULUS = re.compile(r"\\[pb]?mod\s*\{?\s*(\d+)|\(\s*\\?(?:mod|text\s*\{\s*mod\s*\})\s*(\d+)")
+_MODULUS = re.compile(r"\\[pb]?mod\s*+(?:\{\s*+)?(\d+)|\(\s*+\\?(?:mod|text\s*\{\s*mod\s*\})\s*(\d+)")
 
 
 def _is_modulus_asked(text: str, asked: Question) -> bool:

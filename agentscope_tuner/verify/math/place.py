@@ -229,7 +229,7 @@ _AFTER_ALL = re.compile(r"\s(?:after all|indeed|actually)\Z")
 
 def unworded(text: str) -> str:
     """A text without the command that sets it: `C` of `\\text{C}`."""
-    set_as = re.fullmatch(r"\\(?:text|mathrm|textbf|mathbf)\s*\{\s*\(?([^{}()]*)\)?\s*\}", text.strip())
+    set_as = re.fullmatch(r"\\(?:text|mathrm|textbf|mathbf)\s*\{\s*+\(?([^{}()]*+)\)?\s*+\}", text.strip())
     return (text if set_as is None else set_as[1]).strip(" .()")
 
 
@@ -411,9 +411,9 @@ def _is_of_parts(text: str) -> bool:
 
 # An equation, or a relation of three sides, that a sentence begins with or concludes
 _BEGINS = (
-    r"(?:\A|[.!?。\n])[\s*]*(?:(?:so|thus|hence|therefore|here|now|actually|correctly|also|in interval notation"
+    r"(?:\A|[.!?。\n])[\s*]*+(?:(?:so|thus|hence|therefore|here|now|actually|correctly|also|in interval notation"
     r"|daher|folglich"
-    r"|donc|ainsi|luego|por tanto|quindi|portanto|поэтому|итак|所以|因此)\b[\s,]*|we (?:get|obtain|have|find)\s+)*\$"
+    r"|donc|ainsi|luego|por tanto|quindi|portanto|поэтому|итак|所以|因此)\b[\s,]*+|we (?:get|obtain|have|find)\s++)*+\$"
 )
 _EQUATED = re.compile(
     rf"{_BEGINS}(?P<name>[^$=<>\n]{{1,20}})=(?P<side>[^$=<>\n]{{1,80}})\$"

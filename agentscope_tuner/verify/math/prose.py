@@ -493,7 +493,7 @@ _LEADS = re.compile(
 # A subordinate clause before the main clause
 _BEFORE = re.compile(
     r"(?:if|when|since|because|as|for|given|let|between|with|where|by|in|at|from|using|after|among|of)\b[^,$\\]*"
-    r"(?:(?:\$[^$]*\$|\\\(.*?\\\))[^,$\\]*)*,\s+",
+    r"(?:(?:\$[^$]*\$|\\\((?:(?!\\\)).)*\\\))[^,$\\]*)*,\s+",
     re.IGNORECASE,
 )
 # Words that begin a clause after a value: when, where, because

@@ -196,7 +196,7 @@ def _named(text: str) -> frozenset[str]:
 # Some patterns look at a place twice
 _MAX_CHARS, _MAX_ANSWER = 5_000, 300
 _FORMULA = re.compile(r"\$[^$]*\$|\\\(.*?\\\)")
-_HEAD = re.compile(r"\\(?:text[a-z]*|mathrm|mbox)\s*\{(?P<words>[^{}\d=:]*)\}?\s*(?:\\[ ,;:!]|[=:~\s}])*(?=[-\\\d(])")
+_HEAD = re.compile(r"\\(?:text[a-z]*|mathrm|mbox)\s*\{(?P<words>[^{}\d=:]*)\}?(?:\\[ ,;:!]|[=:~\s}])*(?=[-\\\d(])")
 _NAME = re.compile(
     r"\s*\\?(?P<letter>[a-zA-Z]+)(?P<index>_\{?\w{1,3}\}?)?(?:\{\s*[a-zA-Z]\s*\}|\([a-z]\)|\s[a-zA-Z])?\s*="
 )
@@ -220,7 +220,7 @@ def names_another(answer: str, question: str) -> str:
 _MAX_NAME = 80
 _UNKNOWN = r"(?:[a-zA-Z]_\{?\d\}?|\\(?:alpha|beta|gamma))"
 _COMBINED = re.compile(
-    rf"\s*{_UNKNOWN}(?:\s*\+\s*{_UNKNOWN})+\s*|\s*{_UNKNOWN}(?:\s*(?:\\cdot|\\times|\*)?\s*{_UNKNOWN})+\s*"
+    rf"\s*{_UNKNOWN}(?:\s*\+\s*{_UNKNOWN})+\s*|\s*{_UNKNOWN}(?:\s*+(?:(?:\\cdot|\\times|\*)\s*+)?{_UNKNOWN})+\s*"
 )
 _ASKS_PRODUCT = re.compile(
     r"\bproduct|\bprodukt|\bproduit|\bproduct|\bprodott|\bproizvod|произведени|(?<![面体容])积|(?<![面体容])積|곱|\btích\b|çarpım"

@@ -607,7 +607,7 @@ def _chain(node: Relation, *, is_named: bool = False) -> Reading:
     members = list(zip(node.operators, node.args[1:], strict=True))
     exact = [node.args[0], *(member for operator, member in members if operator == "=")]
     rough = [member for operator, member in members if operator == "~"]
-    told = {key(one) if any(map(symbols, exact)) else one: one for one in exact}
+    told = {one: one for one in exact} if not any(map(symbols, exact)) else {key(one): one for one in exact}
     if len(told) < len(exact) and not is_named:
         # `1 = 1` states no value
         return Statement(node)

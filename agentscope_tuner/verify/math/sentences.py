@@ -796,7 +796,7 @@ _OF_ROWS = frozenset({"matrix", "matrices"})
 
 _VALUE = r"-?\d+(?:\.\d+)?(?:/\d+)?|-?\\[dt]?frac\{?\d+\}?\{?\d+\}?"
 _EXCLUSION = re.compile(
-    rf"(?:\\[ ,;:!]|\\q?quad|[\s,;({{~]|\\text\s*\{{[\s,(]*(?:for|where|if|when|with|provided|,)?\s*\}})+"
+    rf"(?:\\[ ,;:!]|\\q?quad|[\s,;({{~]|\\text\s*\{{[\s,(]*+(?:for|where|if|when|with|provided)?\s*\}})+"
     rf"(?P<name>[a-zA-Z])\s*(?:\\neq?(?![a-zA-Z])|≠|!="
     rf"|\\not\s*=)\s*(?P<values>(?P<both>\\pm\s*)?(?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)\s*[)}}]*$"
 )
@@ -839,7 +839,7 @@ def without_exclusion(text: str, question: Question) -> str:
 _TRANSFORM = re.compile("laplace|z[- ]transf|лаплас|拉普拉斯|ラプラス|라플라스|z变换|z変換", re.IGNORECASE)
 # The half-plane of a transform: `, s>3`, `(\\operatorname{Re}(s)>3)`
 _REGION = re.compile(
-    r"(?:\\[ ,;:!]|\\q?quad|[\s,;(]|\\text\s*\{[\s,(]*(?:for|where|if|when|with)?\s*\})+"
+    r"(?:\\[ ,;:!]|\\q?quad|[\s,;(]|\\text\s*\{[\s,(]*+(?:for|where|if|when|with)?\s*\})+"
     rf"(?:(?:\\Re|\\(?:operatorname|mathrm|text)\s*\{{\s*Re\s*\}}|Re)\s*(?:\\[ ,])?\s*[({{]?\s*)?"
     rf"(?P<name>[a-zA-Z])\s*[)}}]?\s*"
     rf"(?:>|\\gt)\s*(?P<least>{_VALUE})\s*\)?"

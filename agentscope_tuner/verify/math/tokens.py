@@ -901,7 +901,7 @@ _RULES: tuple[_Rule, ...] = (
         re.compile(
             r"^(?:\\text\s*\{\s*)?all real numbers,?(?: [a-z])? (?:except|other than|but)(?: for)?"
             r"(?: [a-z] ?=)?\s*\}?\s*"
-            r"(?:[a-z]\s*=\s*)?(-?\d+(?:(?:\s*,\s*|\s*(?:\\text\s*\{\s*)?and\s*\}?\s*)-?\d+)*)\s*\}?$"
+            r"(?:[a-z]\s*=\s*)?(-?\d+(?:(?:\s*,\s*|\s*(?:\\text\s*\{\s*)?and\s*+(?:\}\s*+)?)-?\d+)*)\s*\}?$"
         ),
         lambda m: f"\\mathbb{{R}}\\setminus\\{{{','.join(re.findall(r'-?[0-9]+', m[1]))}\\}}",
     ),

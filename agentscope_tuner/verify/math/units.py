@@ -350,7 +350,8 @@ def known(word: str) -> bool:
 
 #: What joins a rate to what it is for: `miles per gallon`, `dollars a week`.
 RATES = frozenset({"per", "a", "an", "each", "every"})
-#: Letters with marks: the vowel signs of Arabic, and of the scripts from India to Cambodia, are no letters to `re`
+#: Letters with marks: the vowel signs of Arabic, and of the scripts from India to Cambodia, are no letters to `re`;
+#: some are, so that a choice of both is atomic
 MARKED = r"[\u064b-\u0652\u0900-\u109f\u1780-\u17d3\u200c\u200d]"
 # `per` in other languages, beside those of the file
 _PER_ABROAD = frozenset({"al", "την", "w"})
@@ -368,7 +369,7 @@ def is_per(word: str) -> bool:
 
 # `per` that joins two words: in Thai, in Lao, and a slash
 _JOINING = "ต่อ|ຕໍ່|/"
-_ONE_WORD = re.compile(rf"\s?(?P<word>{_JOINING}|(?:(?!{_JOINING})(?:[^\W\d_²³]|{MARKED}|-(?=[^\W\d_])))+\.?)")
+_ONE_WORD = re.compile(rf"\s?(?P<word>{_JOINING}|(?:(?!{_JOINING})(?>[^\W\d_²³]|{MARKED}|-(?=[^\W\d_])))+\.?)")
 _LONGEST_PHRASE = 4
 # What joins a number and its unit in Romanian and in Filipino
 _LINKS = ("de", "na")
@@ -420,7 +421,7 @@ def _one_side(words: list[str]) -> tuple[str, int]:
     return f"{raised}{unit}", at + 1 + (behind > 0)
 
 
-_WHOLE_WORDS = re.compile(rf"(?:[^\W\d_²³]|{MARKED})+")
+_WHOLE_WORDS = re.compile(rf"(?>[^\W\d_²³]|{MARKED})+")
 
 
 def unit_named(word: str) -> str | None:
@@ -488,12 +489,12 @@ def mentions(text: str, unit: Unit) -> bool:
 
 
 _GIVEN_IN = re.compile(
-    r"\d\$?(?:\s|~|\\[ ,;:]|-|\\(?:text|mathrm)\{\s*)*"
-    rf"([a-zA-Zμ]+|(?:[^\W\d_\u4e00-\u9fff]|{MARKED})+|[^\W\d_]{{1,3}})"
+    r"\d\$?(?:\s|~|\\[ ,;:]|-|\\(?:text|mathrm)\{)*"
+    rf"([a-zA-Zμ]+|(?>[^\W\d_\u4e00-\u9fff]|{MARKED})+|[^\W\d_]{{1,3}})"
 )
 # `R$` are no dollars
 _NO_COUNTRY = r"(?<![A-Z])(?<![A-Z]\\)"
-_WORDS_OF_SCRIPTS = re.compile(rf"[a-zA-Zμ]+|(?:[^\W\d_a-zA-Z]|{MARKED})+|[^\W\d_]+")
+_WORDS_OF_SCRIPTS = re.compile(rf"[a-zA-Zμ]+|(?>[^\W\d_a-zA-Z]|{MARKED})+|[^\W\d_]+")
 _SIGNS = {
     "$": "dollar",
     "€": "euro",
@@ -934,7 +935,7 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
 
 _LONGEST_WORD = 24
 _ASKED_ABROAD = re.compile(
-    rf"(?:(?<![^\W\d_])(?:কত|कितने|कितनी|कितना|किती|كم|چند|کتنے|எத்தனை)\s+|กี่)(?P<word>(?:[^\W\d_]|{MARKED})+)"
+    rf"(?:(?<![^\W\d_])(?:কত|कितने|कितनी|कितना|किती|كم|چند|کتنے|எத்தனை)\s+|กี่)(?P<word>(?>[^\W\d_]|{MARKED})+)"
 )
 # Powers that are set in a formula of their own: `in J K$^{-1}$`
 _POWERS_ALONE = re.compile(

@@ -122,7 +122,7 @@ _SHORTEST_INDEX = 2
 _POINT_NAMES = frozenset("ABCDEFGHPQRS")
 # A function with the extreme that is asked of it: `f(x)_{\min}=`
 _EXTREME = re.compile(
-    r"(?P<name>[a-zA-Z])(?P<of>\([a-zA-Z]\))?\s*_\s*\{?\s*\\?(?:(?:text|mathrm|rm)\s*\{)?(?P<is>min|max)\s*\}{0,2}"
+    r"(?P<name>[a-zA-Z])(?P<of>\([a-zA-Z]\))?\s*_\s*+(?:\{\s*+)?\\?(?:(?:text|mathrm|rm)\s*\{)?(?P<is>min|max)\s*\}{0,2}"
     r"(?P<behind>\([a-zA-Z]\))?(?=\s*=)"
 )
 
