@@ -506,13 +506,6 @@ def _is_contrary_of(word: str, asked: frozenset[str]) -> bool:
     return any(same_word(one, other) for one in stems for other in asked)
 
 
-def _only_offers(truth: Sequence[str], question: Question | None) -> bool:
-    """Whether the last word of a name is what the options of the question are: the player of `first player`."""
-    if question is None or len(truth) < len("AB"):
-        return False
-    return truth[-2] in question.options and truth[-1] in question.words
-
-
 _AFFIRMS = frozenset({"yes", "true", "ja", "oui", "sí", "sim", "sì", "да"})
 _IS_TRUE = frozenset("true correct right stimmt richtig wahr vrai correcto cierto verdad verdade vero верно".split())  # noqa: SIM905
 
@@ -588,8 +581,6 @@ def _same_words(pair: Pair) -> Outcome:
         # what is said beside a yes or a no may be the contrary
         return UNKNOWN
     truth = truth[truth[0] == "the" and len(truth) > 1 :]
-    if said[-1:] != truth[-1:] and said[said[:1] == ["the"] :] == truth[:-1] and _only_offers(truth, pair.question):
-        return EQUAL
     question = pair.question
     asked, options = (question.text, question.options) if question is not None else ("", frozenset())
     if said[:-1] == truth and any(f"{one} {said[-1]}" in asked.lower() for one in options):

@@ -166,10 +166,6 @@ def _axis_of(value: str) -> int:
     return others[0] if len(others) == 1 and value.lstrip(" $\\left").startswith("(") else -1
 
 
-def _is_letter(one: _Part) -> bool:
-    return one.is_sign and len(one.name[0]) == 1
-
-
 def _named_behind(one: _Part, mine: Sequence[_Part]) -> _Part:
     """A bare value with the name of a reference's behind it: `5 pears`."""
     word = _UNITS.search(one.value) if not one.name else None

@@ -172,13 +172,6 @@ def _span(
         reading = resolve(componentwise(_as_row(body.node))) if isinstance(body, Value) else body
     if isinstance(reading, Named):
         reading = reading.value
-    if isinstance(reading, Listing) and reading.kind == "list" and declared:
-        point, *others = reading.items
-        for other in others:
-            if not (isinstance(other, Value) and isinstance(other.node, Symbol)):
-                return None
-            declared.add(other.node.name)
-        reading = point
     reading = _as_point(reading)
     if not (isinstance(reading, Listing) and reading.kind == "tuple"):
         return None
