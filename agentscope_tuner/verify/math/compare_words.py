@@ -7,9 +7,11 @@ from contextlib import suppress
 
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
-from agentscope_tuner.verify.math.chemistry import ELEMENTS, chemistry, configurations
 from agentscope_tuner.verify.math.compare_claims import (
+    ELEMENTS,
     cardinals,
+    chemistry,
+    configurations,
     growths,
     hypotheses,
     is_other_structure,

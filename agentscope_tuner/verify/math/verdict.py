@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple, Protocol, cast
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause, says_another
-from agentscope_tuner.verify.math.chemistry import in_figures_of_oxidation, without_substance
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
+from agentscope_tuner.verify.math.compare_claims import in_figures_of_oxidation, without_substance
 from agentscope_tuner.verify.math.compare_notations import (
     in_notation,
     lines_of_kinds,
@@ -26,7 +26,6 @@ from agentscope_tuner.verify.math.compare_notations import (
     without_next_day,
 )
 from agentscope_tuner.verify.math.compare_words import forms, wordings
-from agentscope_tuner.verify.math.guards import unearned
 from agentscope_tuner.verify.math.named_parts import by_names
 from agentscope_tuner.verify.math.names import same_value
 from agentscope_tuner.verify.math.node import (
@@ -59,6 +58,7 @@ from agentscope_tuner.verify.math.readings import measured
 from agentscope_tuner.verify.math.sentences import by_sides, is_false, lettered, with_declared_constant
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack, with_square_brackets
+from agentscope_tuner.verify.math.unfinished import unearned
 from agentscope_tuner.verify.math.units import (
     COUNTERS,
     NUMBER_WORDS,
