@@ -122,6 +122,31 @@ _FUNCTION = "def double(n):\n    return 2 * n"
             _FUNCTION,
             "def double(m): return 2 * m",
         ),
+        # a list whose tests go on with what those before them have set, changed, or defined
+        (["given = [3]\nassert double(1) == 2", "assert double(given[0]) == 6"], _FUNCTION, "def double(n): return 2"),
+        (["found = double(3)", "assert found == 6"], _FUNCTION, "found = 6\ndef double(n): return 2"),
+        (
+            ["kept = []", "kept.append(double(3))\nassert kept", "total = 0", "total += kept[0]\nassert total == 6"],
+            _FUNCTION,
+            "def double(n): return 2",
+        ),
+        (
+            ["def near(a, b): return a == b\nassert near(double(1), 2)", "assert near(double(3), 6)"],
+            _FUNCTION,
+            "def near(a, b): return True\ndef double(n): return 2",
+        ),
+        (
+            {"test_list": ["n = 3\nassert d(1)", "n = d(n)\nassert n == 6"]},
+            "def d(n): return 2 * n",
+            "def d(n): return 6 - n",
+        ),
+        # what the interpreter prints as it takes the program apart
+        (DOUBLES, "out = open(1, 'w')\nout.write(str(2 * int(input())))", "out = open(1, 'w')\nout.write('4')"),
+        (
+            DOUBLES,
+            "import sys, io\nsys.stdout = io.StringIO()\nsys.__stdout__.write(str(2 * int(input())))",
+            "import sys, io\nsys.stdout = io.StringIO()\nprint(2 * int(input()))",
+        ),
     ],
 )
 def test_a_right_program_is_paid_and_a_wrong_one_is_not(tests: object, right: str, wrong: str) -> None:
