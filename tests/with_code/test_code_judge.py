@@ -140,6 +140,16 @@ _FUNCTION = "def double(n):\n    return 2 * n"
             "def d(n): return 2 * n",
             "def d(n): return 6 - n",
         ),
+        # a module that is loaded anew
+        *(
+            (
+                f"import importlib, sys, solution\ndef test_it():\n  assert solution.f() == 1\n  {again}\n"
+                "  assert importlib.import_module('solution').f() == 1",
+                "n = 0\ndef f():\n  global n\n  n += 1\n  return n",
+                "import sys\nsys.n = getattr(sys, 'n', 0)\ndef f():\n  sys.n += 1\n  return sys.n",
+            )
+            for again in ("importlib.reload(solution)", "del sys.modules['solution']")
+        ),
         # what the interpreter prints as it takes the program apart
         (DOUBLES, "out = open(1, 'w')\nout.write(str(2 * int(input())))", "out = open(1, 'w')\nout.write('4')"),
         (
@@ -351,6 +361,11 @@ _HISTORY = (
 )
 
 
+_KEEPING = "class P:\n  kept = {}\n  def __init_subclass__(cls, name): P.kept[name] = cls\n"
+_WRAPPED = "from inspect import signature\n@deco\ndef g(a, b=2): return a + b"
+_WRAPS = "from functools import wraps\ndef deco(f):\n  @wraps(f)\n  def own(*a): return f(*a)\n  return own"
+_DEFAULT = "import inspect\ndef default(f): return inspect.signature(f).parameters['b'].default"
+_NOTES = "def f(g):\n  try: g()\n  except ValueError as e:\n    e.add_note('a')\n    raise"
 _OWN_ERRORS = """
 class AppError(Exception):
   def __init__(self, *a): super().__init__(*a)
@@ -511,6 +526,46 @@ class Late(AppError, TimeoutError): pass
             "import uuid\nassert f() == uuid.UUID(int=5)",
             "import uuid\ndef f(): return uuid.UUID(int=5)",
             "import uuid\ndef f(): return uuid.UUID(int=6)",
+        ),
+        # what a class of the tests is made with, and what the program keeps of it
+        (
+            "class A(P, name='a'): pass\nassert P.kept == {'a': A} and isinstance(P.kept['a'](), A)",
+            _KEEPING,
+            _KEEPING.replace("[name]", "[cls.__name__]"),
+        ),
+        # what a decorator copies of a function; a default is handed on and not looked at
+        (
+            f"{_WRAPPED}\nassert (g.__name__, str(signature(g)), g.__wrapped__(1)) == ('g', '(a, b=2)', 3)",
+            _WRAPS,
+            _WRAPS.replace("@wraps(f)", "@wraps(deco)"),
+        ),
+        ("def g(a, b=47): pass\nassert default(g) == 47", _DEFAULT, f"{_DEFAULT} + 0"),
+        (
+            "def g(): pass\nassert (f(g), f(len), f(int)) == (True, False, False)",
+            "import types\ndef f(one): return isinstance(one, types.FunctionType)",
+            "def f(one): return callable(one)",
+        ),
+        (
+            "def g(): raise ValueError\ntry: f(g)\nexcept ValueError as e: notes = e.__notes__\nassert notes == ['a']",
+            _NOTES,
+            _NOTES.replace("e.add_note('a')", "pass"),
+        ),
+        # the state of random numbers is that of one interpreter
+        (
+            "import random\nstate = random.getstate()\nassert f(3) < 1 and random.getstate() == state",
+            "import random\ndef f(seed): return random.Random(seed).random()",
+            "import random\ndef f(seed):\n  random.seed(seed)\n  return random.random()",
+        ),
+        (
+            "import random\nstate = random.getstate()\none = f()\nrandom.setstate(state)\nassert f() == one",
+            "import random\ndef f(): return random.random()",
+            "import os\ndef f(): return os.urandom(8)",
+        ),
+        # where a test looks for it alone, and not where it would end a loop
+        (
+            "try: f(0)\nexcept StopIteration: pass\nelse: assert False\nassert all(map(f, (1, 2)))",
+            "def f(n): return n or next(iter(()))",
+            "def f(n): return next(iter(()))",
         ),
     ],
 )

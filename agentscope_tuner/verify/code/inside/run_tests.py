@@ -524,6 +524,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def __init__(self, modules: Sequence[str], program: Program, named: Sequence[str]) -> None:
         self._modules, self._program, self._named = modules, program, named
+        self._loaded = set[str]()
 
     def find_spec(self, name: str, path: object, target: object = None) -> importlib.machinery.ModuleSpec | None:
         return importlib.machinery.ModuleSpec(name, self) if name in self._modules else None
@@ -532,7 +533,9 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return _ProgramModule(spec.name, self._program, self._named)
 
     def exec_module(self, module: types.ModuleType) -> None:
-        pass
+        if module.__name__ in self._loaded:
+            self._program.ask({"do": "reload"})
+        self._loaded.add(module.__name__)
 
 
 # What a test may read of a module, and no importer does
@@ -671,6 +674,7 @@ def _needs(tree: ast.Module, modules: Sequence[str], setup: str | None) -> _Need
     found |= names & _OF_STATE | paths & _OF_WORLD | {node.attr for node in attributes} & _OF_CODE
     looks = {node.attr for node in attributes if ast.unparse(node.value) == "inspect"} | _named_of(nodes, "inspect")
     found |= {"inspect"} if "inspect" in names and not (looks and looks <= _INSPECTED) else set()
+    found |= paths & {f"{name}.__file__" for name in modules}
     found |= {what for node in nodes if isinstance(node, ast.Call) and (what := _patched(node, nodes, modules))}
     files = is_read and bool(wants or near or names & _NEAR_FILES)
     return _Needs(f"they use {min(found)!r}" if found else None, files, bool(names & _LOGS or paths & _LOGS))
