@@ -515,10 +515,9 @@ class Program:
         told: dict[str, object] = {"id": number, "has": [name for name in (*_OF_OBJECTS, "await") if _has(value, name)]}
         told |= {"kind": own.__name__} if own in self.known.values() else {}
         if isinstance(value, _CALLED):
-            told |= {"name": getattr(value, "__name__", ""), "doc": value.__doc__}
-            told |= {"path": getattr(value, "__qualname__", ""), "home": value.__module__}
-            told |= {"flags": value.__code__.co_flags} if isinstance(value, types.FunctionType) else {}
-            told["binds"] = isinstance(value, types.FunctionType)
+            told |= {"doc": value.__doc__, "home": value.__module__}
+            told |= {key: getattr(value, f"__{name}__", "") for key, name in (("name", "name"), ("path", "qualname"))}
+            told["binds"], told["flags"] = isinstance(value, types.FunctionType), _flags_of(value)
             told |= {"async": "call"} if inspect.iscoroutinefunction(value) else {}
         elif isinstance(value, types.CoroutineType):
             told["async"] = "wait"
@@ -897,6 +896,10 @@ def _is_mock(one: Any) -> bool:
     effect = one.side_effect
     raises = isinstance(effect, BaseException) or (isinstance(effect, type) and issubclass(effect, BaseException))
     return effect is None or raises or getattr(effect, "__module__", "") == "unittest.mock"
+
+
+def _flags_of(value: object) -> int:
+    return value.__code__.co_flags if isinstance(value, types.FunctionType) else 0
 
 
 def _identity(value: object) -> tuple[int, str]:

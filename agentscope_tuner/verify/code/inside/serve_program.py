@@ -360,7 +360,8 @@ class _Server:
             self._talk.read_on()
             return {"ok": None}
         if do == "reload":
-            return {"ok": run_program.execute(self._source, self._module)}
+            run_program.execute(self._source, self._module)
+            return {"ok": None}
         if do == "states":
             return {"ok": pack([_state(self._kept[number]) for number in request["of"]])}
         if do in ("seed", "setrecursionlimit", "getstate", "setstate"):
@@ -531,8 +532,8 @@ class _Server:
             return kind
         told = value["g"]
         if told["id"] not in self._lent:
-            kind: Any = getattr(self._module, told.get("kind", ""), types.FunctionType if told.get("binds") else None)
-            one = _lent_class(kind, *told["has"])(self, told["id"])
+            known = getattr(self._module, told.get("kind", ""), types.FunctionType if told.get("binds") else None)
+            one = _lent_class(known, *told["has"])(self, told["id"])
             for name in told.keys() & _OF_LENT.keys():
                 object.__setattr__(one, _OF_LENT[name], told[name])
             self._lent[told["id"]] = _as_coroutine(one, told["async"]) if "async" in told else one
