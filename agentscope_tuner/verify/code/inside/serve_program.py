@@ -356,11 +356,8 @@ class _Server:
         if do == "provide":
             self._provide(files=request["files"], logs=request["logs"])
             return {"ok": None}
-        if do == "threads":
-            self._talk.read_on()
-            return {"ok": None}
-        if do == "reload":
-            run_program.execute(self._source, self._module)
+        if do in ("threads", "reload"):
+            self._talk.read_on() if do == "threads" else run_program.execute(self._source, self._module)
             return {"ok": None}
         if do == "states":
             return {"ok": pack([_state(self._kept[number]) for number in request["of"]])}
