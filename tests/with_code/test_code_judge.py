@@ -364,7 +364,7 @@ _HISTORY = (
 _KEEPING = "class P:\n  kept = {}\n  def __init_subclass__(cls, name): P.kept[name] = cls\n"
 _WRAPPED = "from inspect import signature\n@deco\ndef g(a, b=2): return a + b"
 _WRAPS = "from functools import wraps\ndef deco(f):\n  @wraps(f)\n  def own(*a): return f(*a)\n  return own"
-_DEFAULT = "import inspect\ndef default(f): return inspect.signature(f).parameters['b'].default"
+_DEFAULT = "import inspect\ndef given(f): return inspect.signature(f).parameters['b'].default"
 _NOTES = "def f(g):\n  try: g()\n  except ValueError as e:\n    e.add_note('a')\n    raise"
 _OWN_ERRORS = """
 class AppError(Exception):
@@ -539,7 +539,11 @@ class Late(AppError, TimeoutError): pass
             _WRAPS,
             _WRAPS.replace("@wraps(f)", "@wraps(deco)"),
         ),
-        ("def g(a, b=47): pass\nassert default(g) == 47", _DEFAULT, f"{_DEFAULT} + 0"),
+        (
+            "def g(b=47): return b\nassert default(g) == 47",
+            f"{_DEFAULT}\ndef default(f): return f(given(f))",
+            f"{_DEFAULT}\ndefault = given",
+        ),
         (
             "def g(): pass\nassert (f(g), f(len), f(int)) == (True, False, False)",
             "import types\ndef f(one): return isinstance(one, types.FunctionType)",

@@ -33,6 +33,7 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     VIEWS,
     CannotTravelError,
     Difference,
+    LentDefault,
     LikeBuiltIn,
     NotComparableError,
     StandIn,
@@ -53,6 +54,7 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     number_of,
     of_data,
     otherwise,
+    own_default,
     told_of,
 )
 
@@ -133,13 +135,6 @@ class _WithheldError(AttributeError):
         super().__init__(f"the program may not {how} {name!r}", name=name)
 
 
-class _Default:
-    """A default of a function that the tests lend, which the program may hand on and not look at."""
-
-    def __init__(self, value: object) -> None:
-        self.value = value
-
-
 class Program:
     """The program in the other jail.
 
@@ -213,7 +208,9 @@ class Program:
         """What a function takes, with what stands for each default, which may be what a test expects."""
         *parameters, result = code_values.signature_told(one)
         told: Any = parameters
-        return [*([*part[:2], [_Default(own) for own in part[2]], part[3]] for part in told), result]
+        if any(part[2] for part in told):
+            self.withhold("the program may not read the defaults of what the tests lend")
+        return [*([*part[:2], [LentDefault(own) for own in part[2]], part[3]] for part in told), result]
 
     def withhold(self, what: str) -> None:
         """Note what a right program may have failed for, too."""
@@ -528,8 +525,11 @@ class Program:
         try:
             with self._talk.lock:
                 self._returns = True
-                operation, arguments = self._operations[asked["what"]], [self.unpack(part) for part in asked["args"]]
-                named = {name: self.unpack(part) for name, part in asked["named"].items()}
+                operation, arguments = (
+                    self._operations[asked["what"]],
+                    [own_default(self.unpack(part)) for part in asked["args"]],
+                )
+                named = {name: own_default(self.unpack(part)) for name, part in asked["named"].items()}
             number = asked["g"]
             one = self._lent.get(number)
         # what is no question is the program's doing, and no fault of the tests
@@ -537,7 +537,7 @@ class Program:
             raise self._no_answer(f"the program asks what is no question: {exc}") from None
         asked_before = self.questions
         try:
-            if isinstance(one, _Default):
+            if isinstance(one, LentDefault):
                 raise _WithheldError("read", "the defaults")
             answer = {"re": self.pack(operation(one, *arguments, **named))}
             # one that fails on purpose, until it succeeds: it is told nothing, so it cannot be guessed at
@@ -680,8 +680,7 @@ class Program:
 
     def _stand_in(self, value: Any) -> Any:
         if "g" in value:
-            lent = self._lent[value["g"]]
-            return lent.value if isinstance(lent, _Default) else lent
+            return self._lent[value["g"]]
         if "st" in value:
             return code_values.unpack_standard(value)
         if "e" in value:
