@@ -14,6 +14,7 @@ import ctypes
 import fcntl
 import gc
 import importlib
+import io
 import json
 import os
 import resource
@@ -354,6 +355,12 @@ def finish(code: int) -> NoReturn:
                 stream.flush()
     except BaseException:  # noqa: BLE001 - a full or closed stream: the program has failed
         code = code or 120
+    # what else the interpreter would flush as it takes the program apart, whatever that raises
+    with contextlib.suppress(BaseException):
+        kept = [one for one in vars(sys.modules["__main__"]).values() if isinstance(one, io.IOBase)]
+        for stream in (sys.__stdout__, sys.__stderr__, *kept):
+            with contextlib.suppress(BaseException):
+                stream.flush()  # type: ignore[union-attr]
     os._exit(code)
 
 

@@ -274,7 +274,7 @@ def _states(place: Place, said: str) -> bool:
 
 _THINKING = re.compile(
     r"<\|?(/|end_of_)?(?:begin_of_)?(?:\w+:)?"
-    r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflect(?:ion)?|scratchpad|analysis|monologue)\b[^<>]{0,100}>"
+    r"(?P<name>think(?:ing)?|thoughts?|reason(?:ing)?|reflect(?:ion)?|scratchpad|analysis|monologue)\b[^<>]{0,100}>"
     r"|◁(/)?think▷|\[(/)?THINK\]",
     re.IGNORECASE,
 )
@@ -285,7 +285,7 @@ def after_thinking(text: str, think: Sequence[Sequence[str]] = ()) -> str:
 
     Tags may be nested. An output may be cut off while it reasons, so everything behind a tag that is never closed is
     reasoning. Chat templates may open the tag in the prompt, so everything before a closing tag that was never opened
-    is reasoning, too.
+    is reasoning, too. A closing tag closes what was opened within its own: reasoning may name a `<reason>` of its task.
     """
     for opener, closer in think:
         if opener in text or closer in text:
@@ -298,18 +298,20 @@ def after_thinking(text: str, think: Sequence[Sequence[str]] = ()) -> str:
     if not tags:
         return text
     kept: list[str] = []
-    depth = at = 0
+    opened, at = list[str](), 0
     for tag in tags:
-        if not any(tag.groups()):
-            if depth == 0:
+        name = (tag["name"] or "").lower()
+        if not any((tag[1], tag[3], tag[4])):
+            if not opened:
                 kept.append(text[at : tag.start()])
-            depth += 1
-        elif depth == 0:
+            opened.append(name)
+        elif not opened:
             kept.clear()
         else:
-            depth -= 1
+            last = next((place for place in reversed(range(len(opened))) if opened[place] == name), -1)
+            del opened[last:]
         at = tag.end()
-    if depth == 0:
+    if not opened:
         kept.append(text[at:])
     return "\n".join(kept)
 

@@ -122,6 +122,41 @@ _FUNCTION = "def double(n):\n    return 2 * n"
             _FUNCTION,
             "def double(m): return 2 * m",
         ),
+        # a list whose tests go on with what those before them have set, changed, or defined
+        (["given = [3]\nassert double(1) == 2", "assert double(given[0]) == 6"], _FUNCTION, "def double(n): return 2"),
+        (["found = double(3)", "assert found == 6"], _FUNCTION, "found = 6\ndef double(n): return 2"),
+        (
+            ["kept = []", "kept.append(double(3))\nassert kept", "total = 0", "total += kept[0]\nassert total == 6"],
+            _FUNCTION,
+            "def double(n): return 2",
+        ),
+        (
+            ["def near(a, b): return a == b\nassert near(double(1), 2)", "assert near(double(3), 6)"],
+            _FUNCTION,
+            "def near(a, b): return True\ndef double(n): return 2",
+        ),
+        (
+            {"test_list": ["n = 3\nassert d(1)", "n = d(n)\nassert n == 6"]},
+            "def d(n): return 2 * n",
+            "def d(n): return 6 - n",
+        ),
+        # a module that is loaded anew
+        *(
+            (
+                f"import importlib, sys, solution\ndef test_it():\n  assert solution.f() == 1\n  {again}\n"
+                "  assert importlib.import_module('solution').f() == 1",
+                "n = 0\ndef f():\n  global n\n  n += 1\n  return n",
+                "import sys\nsys.n = getattr(sys, 'n', 0)\ndef f():\n  sys.n += 1\n  return sys.n",
+            )
+            for again in ("importlib.reload(solution)", "del sys.modules['solution']")
+        ),
+        # what the interpreter prints as it takes the program apart
+        (DOUBLES, "out = open(1, 'w')\nout.write(str(2 * int(input())))", "out = open(1, 'w')\nout.write('4')"),
+        (
+            DOUBLES,
+            "import sys, io\nsys.stdout = io.StringIO()\nsys.__stdout__.write(str(2 * int(input())))",
+            "import sys, io\nsys.stdout = io.StringIO()\nprint(2 * int(input()))",
+        ),
     ],
 )
 def test_a_right_program_is_paid_and_a_wrong_one_is_not(tests: object, right: str, wrong: str) -> None:
@@ -326,6 +361,11 @@ _HISTORY = (
 )
 
 
+_KEEPING = "class P:\n  kept = {}\n  def __init_subclass__(cls, name): P.kept[name] = cls\n"
+_WRAPPED = "from inspect import signature\n@deco\ndef g(a, b=2): return a + b"
+_WRAPS = "from functools import wraps\ndef deco(f):\n  @wraps(f)\n  def own(*a): return f(*a)\n  return own"
+_DEFAULT = "import inspect\ndef given(f): return inspect.signature(f).parameters['b'].default"
+_NOTES = "def f(g):\n  try: g()\n  except ValueError as e:\n    e.add_note('a')\n    raise"
 _OWN_ERRORS = """
 class AppError(Exception):
   def __init__(self, *a): super().__init__(*a)
@@ -486,6 +526,50 @@ class Late(AppError, TimeoutError): pass
             "import uuid\nassert f() == uuid.UUID(int=5)",
             "import uuid\ndef f(): return uuid.UUID(int=5)",
             "import uuid\ndef f(): return uuid.UUID(int=6)",
+        ),
+        # what a class of the tests is made with, and what the program keeps of it
+        (
+            "class A(P, name='a'): pass\nassert P.kept == {'a': A} and isinstance(P.kept['a'](), A)",
+            _KEEPING,
+            _KEEPING.replace("[name]", "[cls.__name__]"),
+        ),
+        # what a decorator copies of a function; a default is handed on and not looked at
+        (
+            f"{_WRAPPED}\nassert (g.__name__, str(signature(g)), g.__wrapped__(1)) == ('g', '(a, b=2)', 3)",
+            _WRAPS,
+            _WRAPS.replace("@wraps(f)", "@wraps(deco)"),
+        ),
+        (
+            "def g(b=47): return b\nassert default(g) == 47",
+            f"{_DEFAULT}\ndef default(f): return f(given(f))",
+            f"{_DEFAULT}\ndefault = given",
+        ),
+        (
+            "def g(): pass\nassert (f(g), f(len), f(int)) == (True, False, False)",
+            "import types\ndef f(one): return isinstance(one, types.FunctionType)",
+            "def f(one): return callable(one)",
+        ),
+        (
+            "def g(): raise ValueError\ntry: f(g)\nexcept ValueError as e: notes = e.__notes__\nassert notes == ['a']",
+            _NOTES,
+            _NOTES.replace("e.add_note('a')", "pass"),
+        ),
+        # the state of random numbers is that of one interpreter
+        (
+            "import random\nstate = random.getstate()\nassert f(3) < 1 and random.getstate() == state",
+            "import random\ndef f(seed): return random.Random(seed).random()",
+            "import random\ndef f(seed):\n  random.seed(seed)\n  return random.random()",
+        ),
+        (
+            "import random\nstate = random.getstate()\none = f()\nrandom.setstate(state)\nassert f() == one",
+            "import random\ndef f(): return random.random()",
+            "import os\ndef f(): return os.urandom(8)",
+        ),
+        # where a test looks for it alone, and not where it would end a loop
+        (
+            "try: f(0)\nexcept StopIteration: pass\nelse: assert False\nassert all(map(f, (1, 2)))",
+            "def f(n): return n or next(iter(()))",
+            "def f(n): return next(iter(()))",
         ),
     ],
 )

@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 from agentscope_tuner.bounds import json_or
 from agentscope_tuner.errors import told
+from agentscope_tuner.verify.code.inside.code_values import globals_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,7 @@ def _read(value: Any, depth: int) -> TestSet:
         raise UnknownFormError(f"no known form of tests has the keys {sorted(map(str, value))[:12]}")
     if isinstance(value, list):
         if value and all(isinstance(item, str) for item in value):
-            return TestSet([_assert(item) for item in value])
+            return TestSet(_in_turn(value))
         return TestSet(_samples(value))
     raise BadTestsError(f"tests must be a mapping, a list or JSON text, got {type(value).__name__}")
 
@@ -277,7 +278,7 @@ def _string(value: object, where: str) -> str:
 def _pairs(row: Mapping[str, Any], depth: int) -> TestSet:
     """`{inputs, outputs, fn_name?, assert_case?}`."""
     if row.get("assert_case"):
-        return TestSet([_assert(_string(one, "assert_case")) for one in _listed(row["assert_case"], "assert_case")])
+        return TestSet(_in_turn([_string(one, "assert_case") for one in _listed(row["assert_case"], "assert_case")]))
     inputs, outputs = _listed(row["inputs"], "inputs"), _listed(row["outputs"], "outputs")
     if len(inputs) != len(outputs):
         raise BadTestsError(f"{len(inputs)} inputs and {len(outputs)} outputs")
@@ -433,18 +434,58 @@ def _inner(key: str) -> Callable[[Mapping[str, Any], int], TestSet]:
     return read
 
 
+def _in_turn(sources: Sequence[str], setup: str = "") -> list[CodeTest]:
+    """Tests that may go on with what those before them have set, each with all of these that have to do with it."""
+    known = [_variables(source) for source in sources]
+    above: list[list[int]] = []
+    for at, (asked, _) in enumerate(known):
+        wanted, taken = {*asked}, list[int]()
+        for before in reversed(range(at)):
+            read, own = known[before]
+            # one that reads a variable may change what it holds
+            shared = wanted & {name for _, names in known[:at] for name in names}
+            if shared & (read | own):
+                taken, wanted = [before, *taken], wanted | read
+        above.append(taken)
+    first = {one for taken in above for one in taken}
+    asserting = [at for at, source in enumerate(sources) if at not in first or _can_fail(source, setup)]
+    return [_assert("\n".join(sources[one] for one in (*above[at], at)), setup) for at in asserting]
+
+
+def _variables(source: str) -> tuple[set[str], set[str]]:
+    """The variables that statements read before they set them, and those that they set; none of what is no Python."""
+    read, own = set[str](), set[str]()
+    tree = parsed(source)
+    for statement in tree.body if tree is not None else []:
+        asked, names = globals_of(ast.unparse(statement))
+        is_set_last = isinstance(statement, ast.Assign | ast.AnnAssign)
+        read |= asked - own - (set() if is_set_last else names)
+        if isinstance(statement, ast.AugAssign):
+            read |= names - own
+        own |= names
+    return read, own
+
+
 def _assert(source: str, setup: str = "") -> CodeTest:
     """One test as statements; a statement that can fail no program would pay each of them."""
     with told(f"no Python: {source!r:.80}", SyntaxError, ValueError, RecursionError, MemoryError, to=BadTestsError):
-        parts = list(ast.walk(ast.parse(source, _FILE_NAME)))
+        ast.parse(source, _FILE_NAME)
+    if not _can_fail(source, setup):
+        raise BadTestsError(f"no test, for it asserts nothing: {source!r:.80}")
+    _refuse_idle(source, is_file=False)
+    return CodeTest("assert", source, setup)
+
+
+def _can_fail(source: str, setup: str) -> bool:
+    """Whether statements assert anything; also what is no Python, of which something else is to be said."""
+    if (tree := parsed(source)) is None:
+        return True
+    parts = [*ast.walk(tree)]
     called = [ast.unparse(part.func) for part in parts if isinstance(part, ast.Call)]
     # numpy's, say
     helped = any(name.rpartition(".")[2].startswith("assert") for name in called)
     helped |= bool(called and re.search(r"\b(?:assert|raise)\b", setup))
-    if not helped and not any(isinstance(part, ast.Assert | ast.Raise | ast.With) for part in parts):
-        raise BadTestsError(f"no test, for it asserts nothing: {source!r:.80}")
-    _refuse_idle(source, is_file=False)
-    return CodeTest("assert", source, setup)
+    return helped or any(isinstance(part, ast.Assert | ast.Raise | ast.With) for part in parts)
 
 
 # True whatever stands in them
@@ -518,9 +559,8 @@ def _mbpp(row: Mapping[str, Any], depth: int) -> TestSet:
     if isinstance(setup, list):
         setup = "\n".join(setup)
     lists = [_listed(row[key], key) for key in ("test_list", "challenge_test_list") if row.get(key) is not None]
-    return TestSet(
-        [_assert(_string(one, "test_list"), _string(setup, "test_setup_code")) for tests in lists for one in tests]
-    )
+    sources = [_string(one, "test_list") for tests in lists for one in tests]
+    return TestSet(_in_turn(sources, _string(setup, "test_setup_code")))
 
 
 def _human_eval(row: Mapping[str, Any], depth: int) -> TestSet:

@@ -325,6 +325,9 @@ def test_the_first_place_that_holds_an_answer_counts(
     [
         ("42", "42"),
         ("<think>41</think>42", "\n42"),
+        # of its task, and not opened there
+        ("<think>It prints <reason>.</think>42", "\n42"),
+        ("<think>41 <reasoning>42</think>43</reasoning>44", "44"),
         ("a <think>41</think> 42", "a \n 42"),
         ("41</think>42", "42"),
         ("<think>41", ""),

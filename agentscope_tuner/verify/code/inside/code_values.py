@@ -515,3 +515,20 @@ def _typed(node: ast.expr) -> Any:
     if not (isinstance(found, type) or home == "typing"):
         raise TypeError(name)
     return found
+
+
+def globals_of(source: str) -> tuple[set[str], set[str]]:
+    """The module's variables that code reads anywhere, and those that it sets."""
+    # few programs need it
+    import symtable
+
+    asked, own = set(), set()
+    tables = [symtable.symtable(source, "<tests>", "exec")]
+    for table in tables:
+        is_module = table.get_type() == "module"
+        for symbol in table.get_symbols():
+            if is_module or symbol.is_global():
+                asked |= {symbol.get_name()} if symbol.is_referenced() else set()
+                own |= {symbol.get_name()} if symbol.is_assigned() or symbol.is_imported() else set()
+        tables += table.get_children()
+    return asked, own

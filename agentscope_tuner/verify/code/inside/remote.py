@@ -33,6 +33,7 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     VIEWS,
     CannotTravelError,
     Difference,
+    LentDefault,
     LikeBuiltIn,
     NotComparableError,
     StandIn,
@@ -46,12 +47,14 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     built_in,
     found_in_class,
     given_of,
+    is_awaited,
     is_raised,
     named,
     new,
     number_of,
     of_data,
     otherwise,
+    own_default,
     told_of,
 )
 
@@ -68,7 +71,7 @@ _MOST_WITHHELD = 3
 # How many of the program's last answers are looked at anew before a test makes an object
 _MOST_REFROZEN = 50
 # What tells the program something, and asks it nothing
-_TELLING = {"provide", "threads", "turn", "end", "states", "seed", "setrecursionlimit"}
+_TELLING = {"provide", "threads", "turn", "end", "states", "seed", "setrecursionlimit", "getstate", "setstate"}
 # Operators by which no answer changes
 _COMPARING = {"eq", "ne", "state", "hash"}
 _BINDING = (property, classmethod, staticmethod)
@@ -94,6 +97,27 @@ def _is_enum(kind: Any, of: type) -> bool:
     """Whether a class is built on one of Enum's; one of the program's says so by name."""
     own = vars(of).get("_enums", ()) if isinstance(of, StandInClass) and kind.__module__ == "enum" else ()
     return type.__subclasscheck__(kind, of) or kind.__name__ in own
+
+
+class _RandomState(tuple[object, ...]):
+    """The state of this side's generator of random numbers, and of the program's: in one interpreter they are one."""
+
+    of_program: object
+
+    def __new__(cls, own: tuple[object, ...], of_program: object) -> Any:
+        one = super().__new__(cls, own)
+        # no stand-in, which would say itself what it equals
+        pack(of_program)
+        one.of_program = of_program
+        return one
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other) and self.of_program == getattr(other, "of_program", self.of_program)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
 
 
 class ProgramError(Exception):
@@ -181,11 +205,12 @@ class Program:
         }
 
     def _signature(self, one: Any) -> list[object]:
-        """What a function takes, and which parameters have a default; no default, which may be what a test expects."""
+        """What a function takes, with what stands for each default, which may be what a test expects."""
         *parameters, result = code_values.signature_told(one)
-        if any(part[2] for part in parameters):  # type: ignore[index]
+        told: Any = parameters
+        if any(part[2] for part in told):
             self.withhold("the program may not read the defaults of what the tests lend")
-        return [*([*part[:2], part[2] and [...], part[3]] for part in parameters), result]  # type: ignore[index]
+        return [*([*part[:2], [LentDefault(own) for own in part[2]], part[3]] for part in told), result]
 
     def withhold(self, what: str) -> None:
         """Note what a right program may have failed for, too."""
@@ -206,6 +231,16 @@ class Program:
         # a test that sets these wants the program's numbers to repeat, and its calls to go no deeper
         for home, name in ((random, "seed"), (sys, "setrecursionlimit")):
             setattr(home, name, functools.partial(self._set_of_both, name, getattr(home, name)))
+        own_state, set_state = random.getstate, random.setstate
+
+        def set_both(state: Any) -> None:
+            self._set_of_both("setstate", lambda _: set_state(tuple(state)), getattr(state, "of_program", state))
+
+        for name, both in (
+            ("getstate", lambda: _RandomState(own_state(), self.ask({"do": "getstate"}))),
+            ("setstate", set_both),
+        ):
+            setattr(random, name, both)
         own_start = threading.Thread.start
 
         def start(thread: threading.Thread) -> None:
@@ -397,7 +432,8 @@ class Program:
             if not self.is_told and not any(error is one for one in self._errors):
                 # its words are the program's own, and no secret of the tests
                 error.__dict__["is_of_program"] = True
-            if isinstance(error, StopIteration | StopAsyncIteration) and not iterates:
+            ends = isinstance(error, StopIteration | StopAsyncIteration)
+            if ends and not iterates and not is_awaited(type(error).__name__):
                 # as a generator's own would: a call must not end the loop, or the `zip`, that it stands in
                 raise RuntimeError(f"the program raised {type(error).__name__}") from error
             raise error
@@ -476,8 +512,9 @@ class Program:
         told: dict[str, object] = {"id": number, "has": [name for name in (*_OF_OBJECTS, "await") if _has(value, name)]}
         told |= {"kind": own.__name__} if own in self.known.values() else {}
         if isinstance(value, _CALLED):
-            told |= {"name": getattr(value, "__name__", ""), "doc": value.__doc__}
-            told["binds"] = isinstance(value, types.FunctionType)
+            told |= {"doc": value.__doc__, "home": value.__module__}
+            told |= {key: getattr(value, f"__{name}__", "") for key, name in (("name", "name"), ("path", "qualname"))}
+            told["binds"], told["flags"] = isinstance(value, types.FunctionType), _flags_of(value)
             told |= {"async": "call"} if inspect.iscoroutinefunction(value) else {}
         elif isinstance(value, types.CoroutineType):
             told["async"] = "wait"
@@ -488,8 +525,11 @@ class Program:
         try:
             with self._talk.lock:
                 self._returns = True
-                operation, arguments = self._operations[asked["what"]], [self.unpack(part) for part in asked["args"]]
-                named = {name: self.unpack(part) for name, part in asked["named"].items()}
+                operation, arguments = (
+                    self._operations[asked["what"]],
+                    [own_default(self.unpack(part)) for part in asked["args"]],
+                )
+                named = {name: own_default(self.unpack(part)) for name, part in asked["named"].items()}
             number = asked["g"]
             one = self._lent.get(number)
         # what is no question is the program's doing, and no fault of the tests
@@ -497,6 +537,8 @@ class Program:
             raise self._no_answer(f"the program asks what is no question: {exc}") from None
         asked_before = self.questions
         try:
+            if isinstance(one, LentDefault):
+                raise _WithheldError("read", "the defaults")
             answer = {"re": self.pack(operation(one, *arguments, **named))}
             # one that fails on purpose, until it succeeds: it is told nothing, so it cannot be guessed at
             self._failed.pop(number, None)
@@ -537,7 +579,11 @@ class Program:
 
     def _exception(self, told: dict[str, Any]) -> BaseException:
         if "back" in told:
-            return self._errors[int(told["back"])]
+            own = self._errors[int(told["back"])]
+            for note in map(str, told["notes"]):
+                if note not in getattr(own, "__notes__", ()):
+                    own.add_note(note)
+            return own
         if (number := int(told["id"])) not in self._stand_ins:
             error = self._made(told)
             error.__dict__.update(_program=self, _number=number)
@@ -790,11 +836,14 @@ class Program:
             object.__setattr__(one, "_frozen", None)
             self._note_answer(one)
 
-    def derive(self, kind: type, space: dict[str, object]) -> int:
-        """Have the program make a class of the test's, built on its own; the number of it."""
-        told = {name: self.pack(part) for name, part in space.items()}
+    def derive(self, kind: type, space: dict[str, object], more: dict[str, object]) -> int:
+        """Have the program make a class of the test's, built on its own, with these keywords; the number of it."""
+        told, named = ({name: self.pack(part) for name, part in parts.items()} for parts in (space, more))
         bases = [self.pack(base) for base in kind.__bases__]
-        number = int(self.ask({"do": "class", "name": kind.__name__, "space": told, "bases": bases}))
+        own = self._lent_numbers.setdefault(_identity(kind), len(self._lent_numbers) + 1)
+        self._lent[own] = kind
+        asked = {"do": "class", "name": kind.__name__, "space": told, "bases": bases, "more": named, "own": own}
+        number = int(self.ask(asked))
         self._classes[number] = kind
         return number
 
@@ -848,6 +897,10 @@ def _is_mock(one: Any) -> bool:
     return effect is None or raises or getattr(effect, "__module__", "") == "unittest.mock"
 
 
+def _flags_of(value: object) -> int:
+    return value.__code__.co_flags if isinstance(value, types.FunctionType) else 0
+
+
 def _identity(value: object) -> tuple[int, str]:
     """What makes it the same thing lent again: a bound method is a new object each time that it is read."""
     if isinstance(value, types.MethodType | types.BuiltinMethodType):
@@ -882,6 +935,9 @@ def _read_lent(one: Any, name: str) -> Any:
     of_test = _is_test(type(one)) and (not is_own or hasattr(unittest.TestCase, name))
     if isinstance(one, type) and _is_called_by_class(one, name):
         return getattr(one, name)
+    if name == "__dict__" and isinstance(one, types.FunctionType) and not vars(one):
+        # nothing, by which decorators make theirs look like it
+        return {}
     if isinstance(one, _CALLED) or name.startswith("_") or of_mock or of_test or home in _HIDING:
         raise _WithheldError("read", name)
     return getattr(one, name)

@@ -17,7 +17,6 @@ import inspect
 import json
 import linecache
 import re
-import symtable
 import sys
 import traceback
 import types
@@ -28,7 +27,7 @@ from typing import Any, NamedTuple
 
 from agentscope_tuner._jail.inside import LINE, begin, leave
 from agentscope_tuner.verify.code.inside import empty_arrays, run_program
-from agentscope_tuner.verify.code.inside.code_values import JailLine
+from agentscope_tuner.verify.code.inside.code_values import JailLine, globals_of
 from agentscope_tuner.verify.code.inside.remote import PATCHABLE, Program
 from agentscope_tuner.verify.code.inside.replays import Replays, watched
 from agentscope_tuner.verify.code.inside.stand_ins import (
@@ -300,25 +299,10 @@ def _free_names(source: str) -> list[str]:
     """The names that `source` uses and does not define; built-in ones only where a test calls nothing else."""
     tree = ast.parse(source)
     used = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-    asked, own = _globals_of(symtable.symtable(source, "<tests>", "exec"))
+    asked, own = globals_of(source)
     free = [name for name in dict.fromkeys(used) if name in asked and name not in own]
     named = [name for name in free if not hasattr(builtins, name)]
     return named or [name for name in (_tested(tree),) if name and name not in own]
-
-
-def _globals_of(table: symtable.SymbolTable) -> tuple[set[str], set[str]]:
-    """The module's variables that code reads anywhere, and those that it sets."""
-    asked, own = set(), set()
-    is_module = table.get_type() == "module"
-    for symbol in table.get_symbols():
-        if is_module or symbol.is_global():
-            asked |= {symbol.get_name()} if symbol.is_referenced() else set()
-            own |= {symbol.get_name()} if symbol.is_assigned() or symbol.is_imported() else set()
-    for inner in table.get_children():
-        more, set_there = _globals_of(inner)
-        asked |= more
-        own |= set_there
-    return asked, own
 
 
 def _tested(tree: ast.Module) -> str | None:
@@ -540,6 +524,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def __init__(self, modules: Sequence[str], program: Program, named: Sequence[str]) -> None:
         self._modules, self._program, self._named = modules, program, named
+        self._loaded = set[str]()
 
     def find_spec(self, name: str, path: object, target: object = None) -> importlib.machinery.ModuleSpec | None:
         return importlib.machinery.ModuleSpec(name, self) if name in self._modules else None
@@ -548,7 +533,9 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return _ProgramModule(spec.name, self._program, self._named)
 
     def exec_module(self, module: types.ModuleType) -> None:
-        pass
+        if module.__name__ in self._loaded:
+            self._program.ask({"do": "reload"})
+        self._loaded.add(module.__name__)
 
 
 # What a test may read of a module, and no importer does
@@ -687,6 +674,7 @@ def _needs(tree: ast.Module, modules: Sequence[str], setup: str | None) -> _Need
     found |= names & _OF_STATE | paths & _OF_WORLD | {node.attr for node in attributes} & _OF_CODE
     looks = {node.attr for node in attributes if ast.unparse(node.value) == "inspect"} | _named_of(nodes, "inspect")
     found |= {"inspect"} if "inspect" in names and not (looks and looks <= _INSPECTED) else set()
+    found |= paths & {f"{name}.__file__" for name in modules}
     found |= {what for node in nodes if isinstance(node, ast.Call) and (what := _patched(node, nodes, modules))}
     files = is_read and bool(wants or near or names & _NEAR_FILES)
     return _Needs(f"they use {min(found)!r}" if found else None, files, bool(names & _LOGS or paths & _LOGS))

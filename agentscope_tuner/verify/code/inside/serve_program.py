@@ -242,6 +242,7 @@ class _Server:
         self._printed, self._wrong = _Printed(), _Printed()
 
     def run(self, source: str) -> None:
+        self._source = source
         try:
             run_program.execute(source, self._module)
         except BaseException as exc:  # the tests are told why there is no program
@@ -355,14 +356,14 @@ class _Server:
         if do == "provide":
             self._provide(files=request["files"], logs=request["logs"])
             return {"ok": None}
-        if do == "threads":
-            self._talk.read_on()
+        if do in ("threads", "reload"):
+            self._talk.read_on() if do == "threads" else run_program.execute(self._source, self._module)
             return {"ok": None}
         if do == "states":
             return {"ok": pack([_state(self._kept[number]) for number in request["of"]])}
-        if do in ("seed", "setrecursionlimit"):
-            change: Any = random.seed if do == "seed" else sys.setrecursionlimit
-            return {"ok": change(*map(self._unpack, request["args"]))}
+        if do in ("seed", "setrecursionlimit", "getstate", "setstate"):
+            change: Any = getattr(sys if do == "setrecursionlimit" else random, do)
+            return {"ok": self._pack(change(*map(self._unpack, request.get("args", ()))))}
         if do == "class":
             return {"ok": self._keep(self._derived(request))}
         one: Any = self._kept[request["h"]]
@@ -403,13 +404,16 @@ class _Server:
         """A class of the tests' that is built on one of the program's; its methods are asked of them."""
         space = {name: _method(self._unpack(part)) for name, part in request["space"].items()}
         space["__module__"] = self._module.__name__
-        return types.new_class(
-            request["name"], tuple(map(self._unpack, request["bases"])), {}, lambda own: own.update(space)
-        )
+        more = {name: self._unpack(part) for name, part in request["more"].items()}
+        bases = tuple(map(self._unpack, request["bases"]))
+        made = types.new_class(request["name"], bases, more, lambda own: own.update(space))
+        # what its making has told others of it is to be known there, too
+        self._lent_classes[made] = request["own"]
+        return made
 
     def _raised(self, exc: BaseException, depth: int = _MOST_CAUSES) -> dict[str, Any]:
         if id(exc) in self._errors:
-            return {"raise": {"back": self._errors[id(exc)][1]}}
+            return {"raise": {"back": self._errors[id(exc)][1], "notes": [*map(str, getattr(exc, "__notes__", ()))]}}
         try:
             arguments = pack(list(exc.args), self._handle)
         except Exception:  # noqa: BLE001 - arguments that cannot travel are shown
@@ -525,10 +529,10 @@ class _Server:
             return kind
         told = value["g"]
         if told["id"] not in self._lent:
-            one = _lent_class(getattr(self._module, told.get("kind", ""), None), *told["has"])(self, told["id"])
-            for name, own in (("name", "__name__"), ("doc", "__doc__"), ("binds", "_binds")):
-                if name in told:
-                    object.__setattr__(one, own, told[name])
+            known = getattr(self._module, told.get("kind", ""), types.FunctionType if told.get("binds") else None)
+            one = _lent_class(known, *told["has"])(self, told["id"])
+            for name in told.keys() & _OF_LENT.keys():
+                object.__setattr__(one, _OF_LENT[name], told[name])
             self._lent[told["id"]] = _as_coroutine(one, told["async"]) if "async" in told else one
             self._lent_numbers[id(self._lent[told["id"]])] = told["id"]
         return self._lent[told["id"]]
@@ -607,10 +611,15 @@ def _named(name: str, *fields: str) -> Any:
     return collections.namedtuple(name, fields, rename=True)
 
 
+# What the tests tell of a function that they lend, and what it is called here
+_OF_LENT = {"name": "__name__", "path": "__qualname__", "home": "__module__", "doc": "__doc__"}
+_OF_LENT |= {"binds": "_binds", "flags": "_flags"}
+
+
 class _Lent:
     """An object of the tests, such as a function or a node that they hand to the program."""
 
-    _binds = False
+    _binds, _flags = False, 0
 
     def __init__(self, server: _Server, number: int) -> None:
         object.__setattr__(self, "_server", server)
@@ -642,7 +651,8 @@ class _Lent:
         """What decorators read of a function's code: how many arguments it takes, and their names."""
         parameters = self.__signature__.parameters.values()
         taken = [part.name for part in parameters if part.kind <= part.POSITIONAL_OR_KEYWORD]
-        return _LentCode(co_argcount=len(taken), co_varnames=(*taken,), refuse=partial(self.__getattr__, "__code__"))
+        told = {"co_argcount": len(taken), "co_varnames": (*taken,), "co_flags": self._flags}
+        return _LentCode(**told, refuse=partial(self.__getattr__, "__code__"))
 
     @property
     def __dict__(self) -> Any:  # type: ignore[override]

@@ -11,6 +11,7 @@ import ast
 import builtins
 import datetime
 import dis
+import functools
 import itertools
 import linecache
 import math
@@ -214,14 +215,53 @@ def is_of_tests(code: types.CodeType) -> bool:
     return code.co_filename.startswith("<tests") or code.co_filename.endswith(PYTEST_FILE)
 
 
+def is_awaited(name: str) -> bool:
+    """Whether the line of the tests that now runs stands where they look for an exception of that name."""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and not is_of_tests(frame.f_code):
+        frame = frame.f_back
+    return frame is not None and any(frame.f_lineno in lines for lines in _looking(frame.f_code.co_filename, name))
+
+
+@functools.cache
+def _looking(file: str, name: str) -> list[range]:
+    found = list[range]()
+    for node in ast.walk(ast.parse("".join(linecache.getlines(file)))):
+        parts: list[Any] = []
+        if isinstance(node, ast.With):
+            parts = [item.context_expr for item in node.items]
+        elif isinstance(node, ast.Try):
+            parts = [handler.type for handler in node.handlers if handler.type is not None]
+        elif isinstance(node, ast.Call):
+            parts = [part for part in node.args if isinstance(part, ast.Name)]
+        if name in {one.id for part in parts for one in ast.walk(part) if isinstance(one, ast.Name)}:
+            last: Any = node.body[-1] if isinstance(node, ast.Try) else node
+            found.append(range(node.lineno, last.end_lineno + 1))  # type: ignore[attr-defined]
+    return found
+
+
 def number_of(one: Any) -> int:
     number: int = object.__getattribute__(one, "_number")
     return number
 
 
+class LentDefault:
+    """A default of a function that the tests lend, which the program may hand on to one of them and not look at."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+def own_default(value: Any) -> Any:
+    """What a default is, for the tests' own functions and in a signature; as an answer it is nothing."""
+    return value.value if isinstance(value, LentDefault) else value
+
+
 def _signature_of(one: Any) -> Any:
     """What the program says of the parameters of a function or a class."""
-    return code_values.signature(one._program.operate("signature", one._number))
+    *parameters, result = one._program.operate("signature", one._number)
+    told = [[*part[:2], [own_default(own) for own in part[2]], *part[3:]] for part in parameters]
+    return code_values.signature([*told, result])
 
 
 def _annotations_of(one: Any) -> dict[str, object]:
@@ -294,7 +334,7 @@ class StandInClass(type):
     _program: Any
     __signature__ = property(_signature_of)
 
-    def __new__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> Any:
+    def __new__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any], /, **more: object) -> Any:
         if "_program" in space:
             return super().__new__(cls, name, bases, space)
         program = bases[0]._program  # type: ignore[attr-defined]
@@ -306,8 +346,11 @@ class StandInClass(type):
         builtins.super = _super  # type: ignore[assignment, misc]
         # its methods are here, and the program is lent them
         made = super().__new__(cls, name, bases, {**space, "_program": program, "_is_class": True})
-        type.__setattr__(made, "_number", program.derive(made, told))
+        type.__setattr__(made, "_number", program.derive(made, told, more))
         return made
+
+    def __init__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any], /, **more: object) -> None:
+        super().__init__(name, bases, space)
 
     def __call__(cls, *arguments: object, **named: object) -> Any:
         return cls._program.make(cls, cls._number, arguments, named)
