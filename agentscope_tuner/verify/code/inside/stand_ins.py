@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import builtins
 import datetime
-import dis
 import functools
 import itertools
 import linecache
@@ -21,12 +20,12 @@ import sys
 import types
 import unittest
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from agentscope_tuner.verify.code.inside import code_values
@@ -95,45 +94,113 @@ def is_thrown(exc: BaseException | None) -> bool:
     """
     if not isinstance(exc, Exception) or isinstance(exc, AssertionError | unittest.SkipTest):
         return False
-    places = _places(exc)
-    for depth, (_, steps, at) in enumerate(places):
-        # behind the `with`, or in a function that is called there
-        begun = max((i for i in range(at) if depth == 0 and steps[i].opname.startswith("BEFORE_")), default=0)
-        if any(_forks(step, then) for step, then in itertools.pairwise(steps[begun : at + 1])):
+    places, looped = _places(exc), ""
+    for trace, path in places:
+        # the first frame is at its `with` again
+        now = _span_of_step(trace.tb_frame, trace.tb_frame.f_lasti)[0] if trace is exc.__traceback__ else None
+        # a loop over a generator's call asks for all that it yields
+        asked = (ast.Yield,) if looped == trace.tb_frame.f_code.co_name else ()
+        # what no text tells of may be for some cases
+        if len(path) == 1 or any(_forks(node, path) for node in _ran(path, now) if not isinstance(node, asked)):
             return False
-    return is_raised(exc) or (bool(places) and _is_alone(places[-1][0]))
-
-
-def _forks(step: dis.Instruction, then: dis.Instruction) -> bool:
-    """Whether what follows is for some cases; an `assert` that fails ends the test."""
-    return ("_IF_" in step.opname and "ASSERTION" not in then.opname) or step.opname in ("FOR_ITER", "PUSH_EXC_INFO")
+        looped = ast.unparse(path[-1].iter.func) if isinstance(getattr(path[-1], "iter", None), ast.Call) else ""
+    return is_raised(exc) or (bool(places) and _is_alone(*places[-1]))
 
 
 def is_raised(exc: BaseException) -> bool:
-    """Whether a `raise` of the tests raised it; and no `assert`."""
-    _, steps, at = next(reversed(_places(exc)), (None, [], 0))
-    line = _line_of(steps[at]) if steps else None
-    return (
-        bool(steps)
-        and steps[at].opname == "RAISE_VARARGS"
-        and not any(
-            "ASSERTION" in step.opname or step.argval is AssertionError
-            for step in steps
-            if _line_of(step) == line and step.opname != "LOAD_GLOBAL"
-        )
-    )
+    """Whether a `raise` of the tests raised it; and no `assert`, and nothing in what is raised."""
+    trace, path = next(reversed(_places(exc)), (None, [None]))
+    return trace is not None and isinstance(path[-1], ast.Raise) and _is_whole(path[-1], trace)
 
 
-def _places(exc: BaseException) -> list[tuple[types.TracebackType, list[dis.Instruction], int]]:
-    """Where it passed code of the tests: the steps of the function, and which of them raised it; the last is inmost."""
+def _places(exc: BaseException) -> list[tuple[types.TracebackType, list[Any]]]:
+    """Where it passed code of the tests, inmost last: what holds the place in their text, from the module inwards.
+
+    The steps that are compiled of it differ from one version of Python to the next.
+    """
     found, trace = [], exc.__traceback__
     while trace is not None:
         if is_of_tests(trace.tb_frame.f_code):
-            steps = [step for step in dis.get_instructions(trace.tb_frame.f_code) if step.opname != "CACHE"]
-            # within a call it is past the step itself
-            found.append((trace, steps, sum(step.offset <= trace.tb_lasti for step in steps) - 1))
+            begin, end = _span_of_step(trace.tb_frame, trace.tb_lasti)
+            inner: list[Any] = [_parsed("".join(linecache.getlines(trace.tb_frame.f_code.co_filename)))]
+            path = []
+            while inner:
+                path.append(inner[0])
+                inner = [one for one in _parts(path[-1]) if _span(one)[0] <= begin and end <= _span(one)[1]]
+            # what a loop goes over may raise after some rounds; the step is the whole loop's before Python 3.13
+            found.append((trace, path[: -1 if path[-1] is getattr(path[-2:][0], "iter", None) else None]))
         trace = trace.tb_next
     return found
+
+
+_parsed = lru_cache(8)(ast.parse)
+
+
+def _span(node: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+
+
+def _span_of_step(frame: types.FrameType, step: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    first, last, begin, end = next(itertools.islice(frame.f_code.co_positions(), step // 2, None))
+    # of one that no text stands for: all of it
+    return (first or 0, begin or 0), (last or sys.maxsize, end or 0)
+
+
+def _is_whole(node: ast.AST, trace: types.TracebackType) -> bool:
+    return _span(node) == _span_of_step(trace.tb_frame, trace.tb_lasti)
+
+
+def _parts(node: ast.AST) -> Iterator[Any]:
+    """The nearest parts of it that have a place."""
+    for part in ast.iter_child_nodes(node):
+        yield from (part,) if hasattr(part, "lineno") else _parts(part)
+
+
+def _ran(path: list[Any], now: tuple[int, int] | None) -> Iterator[Any]:
+    """What ran up to the end of a path: since the `with` that begins `now`, or since the function began."""
+    parts = path[:1]
+    for node in reversed(path):
+        body = getattr(node, "body", None)
+        if isinstance(node, ast.With | ast.AsyncWith) and now and _span(node)[0] <= now < _span(node.body[0])[0]:
+            parts = [*node.items[1:], *node.body]
+            break
+        if isinstance(node, _OWN_CODE) and any(part in path for part in (body if isinstance(body, list) else [body])):
+            parts = [node]
+            break
+    return (node for node in _nodes_of(parts, path) if _span(node)[0] < _span(path[-1])[1])
+
+
+_OWN_CODE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_LOOPS_IN_ONE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def _nodes_of(parts: Iterable[ast.AST], path: list[Any]) -> Iterator[Any]:
+    """All nodes with a place. Of what runs elsewhere, is over, or ends the test where it fails: what holds the path."""
+    for node in parts:
+        if node in path or not isinstance(node, (*_OWN_CODE, *_LOOPS_IN_ONE, ast.Assert)):
+            yield from (node,) if hasattr(node, "lineno") else ()
+            yield from _nodes_of(ast.iter_child_nodes(node), path)
+
+
+def _forks(node: Any, path: list[Any]) -> bool:
+    """Whether what it goes on with, and the path with it, is for some cases."""
+    match node:
+        case ast.If() | ast.IfExp() | ast.While():
+            return node.test not in path
+        case ast.Match():
+            return node.subject not in path
+        case ast.For() | ast.AsyncFor():
+            return node is not path[-1] and node.iter not in path
+        case ast.BoolOp():
+            return node.values[0] not in path
+        case ast.Compare():
+            return len(node.ops) > 1 and node.left not in path and node.comparators[0] not in path
+        case ast.Try() | ast.TryStar():
+            return bool(node.handlers) and not any(one in path for one in node.body)
+        case ast.Yield() | ast.YieldFrom():
+            # who asks may leave it there
+            return node not in path
+    return isinstance(node, _LOOPS_IN_ONE)
 
 
 # What of Python's own gives the same for the same, and asks nobody
@@ -141,22 +208,19 @@ _PURE = {"abs", "chr", "divmod", "iter", "len", "max", "min", "next", "ord", "po
 _PURE_MODULES = {"collections", "datetime", "decimal", "fractions", "json", "math", "operator", "re"}
 
 
-def _is_alone(trace: types.TracebackType) -> bool:
+def _is_alone(trace: types.TracebackType, path: list[Any]) -> bool:
     """Whether the expression that raised is made of constants and of what Python itself defines."""
-    frame = trace.tb_frame
-    first, last, begin, end = [*frame.f_code.co_positions()][trace.tb_lasti // 2]
-    tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
-    nodes = [*ast.walk(tree)]
-    known = {*constants_of(tree), *(name for name, one in set_once(nodes).items() if isinstance(one, ast.Constant))}
-    found = [node for node in nodes if isinstance(node, ast.expr) and (node.lineno, node.col_offset) == (first, begin)]
-    found = [node for node in found if (node.end_lineno, node.end_col_offset) == (last, end)]
+    frame, nodes = trace.tb_frame, [*ast.walk(path[0])]
+    known = {*constants_of(path[0]), *(name for name, one in set_once(nodes).items() if isinstance(one, ast.Constant))}
 
     def is_known(node: ast.AST) -> bool:
         if isinstance(node, ast.Name) and node.id not in known:
             return _is_of_python(node.id, {**vars(builtins), **frame.f_globals, **frame.f_locals}.get(node.id))
         return isinstance(node, (*_OF_DATA, ast.Call, ast.keyword)) or getattr(node, "attr", "_")[0] != "_"
 
-    return bool(found) and all(map(is_known, ast.walk(found[0])))
+    one = path[-1].iter if isinstance(path[-1], ast.For) else path[-1]
+    is_whole = _is_whole(one, trace) or _is_whole(path[-1], trace)
+    return is_whole and isinstance(one, ast.expr) and all(map(is_known, ast.walk(one)))
 
 
 def _is_of_python(name: str, one: Any) -> bool:
@@ -204,10 +268,6 @@ def is_data(value: ast.expr, constants: dict[str, ast.expr]) -> bool:
     return all(
         isinstance(node, _OF_DATA) and (not isinstance(node, ast.Name) or node.id in constants) for node in nodes
     )
-
-
-def _line_of(step: dis.Instruction) -> int | None:
-    return None if step.positions is None else step.positions.lineno
 
 
 def is_of_tests(code: types.CodeType) -> bool:
