@@ -982,11 +982,12 @@ _OF_OBJECTS: dict[str, Callable[..., Any]] = {
     },
     **{name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "neg")},
     **{name: getattr(operator, name) for name in ("getitem", "setitem", "delitem", "contains", "index")},
-    "enter": lambda one: type(one).__enter__(one),
-    "exit": lambda one: type(one).__exit__(one, None, None, None),
+    # by the object: the method of a mock's class takes no `self`
+    "enter": lambda one: one.__enter__(),
+    "exit": lambda one: one.__exit__(None, None, None),
     **{name: getattr(builtins, name) for name in ("aiter", "anext")},
-    "aenter": lambda one: type(one).__aenter__(one),
-    "aexit": lambda one: type(one).__aexit__(one, None, None, None),
+    "aenter": lambda one: one.__aenter__(),
+    "aexit": lambda one: one.__aexit__(None, None, None),
 }
 _LENT |= _OF_OBJECTS
 
