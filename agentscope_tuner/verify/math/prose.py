@@ -170,7 +170,11 @@ def allowed(word: str, said: frozenset[str], asked: str) -> bool:
         # A single sign is a word in East Asia, and a letter elsewhere
         spaced = low < "\u0900"
         return low in said if spaced else (len(low) > 1 or low >= "\u1100") and low in asked.lower()
-    return low in said or singular(low) in said or any(f"{low}{end}" in said for end in _INFLECTIONS)
+    one = singular(low)
+    stem = one.removesuffix("ing")
+    # `colorings`, of how many ways to color
+    is_act = stem != one and not said.isdisjoint((stem, f"{stem}e"))
+    return is_act or low in said or one in said or any(f"{low}{end}" in said for end in _INFLECTIONS)
 
 
 _INFLECTIONS = ("ed", "d", "ing")
@@ -711,7 +715,7 @@ def without_qualifier(tokens: list[Token]) -> tuple[list[Token], Fields | None]:
         token = tokens[at]
         if len(tokens) - at > _MOST:
             continue
-        said = tokens[at + 1 :]
+        said = _without_indices(tokens[at + 1 :])
         if token.text == "(" and said and said[-1].text == ")":
             said = said[:-1]
             if any(t.text in ("(", ")") for t in said) or not _says_membership(said):
@@ -731,6 +735,12 @@ def without_qualifier(tokens: list[Token]) -> tuple[list[Token], Fields | None]:
         end = at - 1 if tokens[at - 1].text in (",", ";", "(") else at
         return (tokens[:end], fields) if end else (tokens, None)
     return tokens, None
+
+
+def _without_indices(tokens: list[Token]) -> list[Token]:
+    r"""The tokens without the numbers that tell letters apart: `C, C \in \mathbb{R}` of `C_1, C_2 \in \mathbb{R}`."""
+    indices = {at for at in range(1, len(tokens)) if tokens[at].text == "_" and tokens[at - 1].kind == "sym"}
+    return [token for at, token in enumerate(tokens) if not indices & {at, at - 1}]
 
 
 def _says_membership(tokens: list[Token]) -> bool:
