@@ -148,7 +148,8 @@ _UNDERSTOOD = (
         worth all every each both other others such soit currently now up any them us me you they he she same
         total totals altogether together overall only precisely different distinct ways way times time more
         remaining desired requested sought wanted final simplest form reduced fraction decimal percentage exact integer
-        whole units square cubic years year old day days hours long apart away shown computed calculated found obtained expected
+        whole units square cubic years year old day days hours long apart away shown computed calculated found obtained
+        expected
         claimed stated done proved verified confirmed attained achieved reached satisfied satisfies satisfy works
         work matches match agrees agree holds hold checks confirms happens happen make sense good here below
         condition conditions constraint constraints equation equations case cases statement problem question
