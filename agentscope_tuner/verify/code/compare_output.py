@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Any
 
 from agentscope_tuner._jail.jail import Ending, Jail, JailWork, RunLimits
-from agentscope_tuner.verify.code.formats import CallTest, CodeTest, StdinTest, TestSet
+from agentscope_tuner.verify.code.formats import CallTest, CodeTest, StdinTest, TestSet, tree_of
 
 _REAL = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9](?=[eE][-+]))(?:[eE][-+]?[0-9]{1,4})?\Z")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?\Z")
@@ -123,7 +123,7 @@ def contradicting(tests: TestSet) -> int:
 
 def _called_and_wanted(test: CodeTest) -> tuple[str, object] | None:
     """The call of values that one assertion makes, and the value that it must equal; None where it says more."""
-    body = ast.parse(test.source).body if test.kind == "assert" and not test.setup.strip() else []
+    body = tree_of(test.source).body if test.kind == "assert" and not test.setup.strip() else []
     if len(body) != 1 or not isinstance(body[0], ast.Assert) or not isinstance(body[0].test, ast.Compare):
         return None
     left, (how, *more), right = body[0].test.left, body[0].test.ops, body[0].test.comparators[0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import base64
+import contextlib
 import io
 import json
 import pickle
@@ -469,7 +470,7 @@ def _variables(source: str) -> tuple[set[str], set[str]]:
 def _assert(source: str, setup: str = "") -> CodeTest:
     """One test as statements; a statement that can fail no program would pay each of them."""
     with told(f"no Python: {source!r:.80}", SyntaxError, ValueError, RecursionError, MemoryError, to=BadTestsError):
-        ast.parse(source, _FILE_NAME)
+        tree_of(source)
     if not _can_fail(source, setup):
         raise BadTestsError(f"no test, for it asserts nothing: {source!r:.80}")
     _refuse_idle(source, is_file=False)
@@ -606,10 +607,27 @@ def _above(prompt: str, entry: str) -> str:
     return before
 
 
+_TRIES = 3
+
+
+def tree_of(source: str) -> ast.Module:
+    """`ast.parse`, once more where something else was parsed in its midst: by a finalizer, or a thread that it let run.
+
+    CPython 3.11 counts the depth of all trees in one place, and then raises SystemError of a sound text.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: the text is no Python, or is nested too deeply.
+    """
+    for _ in range(_TRIES - 1):
+        with contextlib.suppress(SystemError):
+            return ast.parse(source, _FILE_NAME)
+    return ast.parse(source, _FILE_NAME)
+
+
 def parsed(source: str) -> ast.Module | None:
     """The code of a row as a tree; None where it is no Python: whoever runs it says so."""
     try:
-        return ast.parse(source, _FILE_NAME)
+        return tree_of(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause
+from agentscope_tuner.verify.math.canonical import ELLIPSIS
 from agentscope_tuner.verify.math.compare_kinds import (
     as_set,
     asked_amount,
@@ -469,8 +470,20 @@ class CheapComparer:
             return found
         if (generators := _generators(ref, ans)) is not None:
             return unordered(self.leaf, *generators)
+        if any(ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
+            # The terms that the dots leave out are not known
+            return EQUAL if self._same_beginning(ref, ans) else UNKNOWN
         found = self.leaf(*as_integrals(ref, with_names_of(ref, ans, self.question), self.question))
         return found if found is EQUAL else (same_functions(self.leaf, ref, ans, self.question) or found)
+
+    def _same_beginning(self, ref: Node, ans: Node) -> bool:
+        r"""Whether two sums show the same terms before their last dots: `1 - x^2/2! + \\ldots`."""
+        sides = [side.args if isinstance(side, Sum) else () for side in (ref, ans)]
+        if len(set(map(len, sides))) != 1 or len({side[-1:] for side in sides}) != 1:
+            return False
+        terms = list(zip(*(side[:-1] for side in sides), strict=True))
+        shown = not any(ELLIPSIS in walk(one) for pair in terms for one in pair)
+        return len(terms) > 1 and shown and all(self.leaf(*pair) is EQUAL for pair in terms)
 
     def _chain(self, ref: Reading, ans: Reading) -> Outcome:
         chain = ans if isinstance(ans, Chain) else ref

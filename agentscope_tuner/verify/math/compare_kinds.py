@@ -446,6 +446,11 @@ def regions(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     left, right = _as_region(ref), _as_region(ans)
     if left is None or right is None or (left.name != right.name and None not in (left.name, right.name)):
         return DIFFERENT
+    if _is_same_shape(left.node, right.node):
+        parts = zip(left.node.args, right.node.args, strict=True)
+        found = all_of([comparer.compare(resolve(a), resolve(b)) for a, b in parts])
+        if found is EQUAL:
+            return EQUAL
     mine_of, theirs_of = _rationals_in(left.node), _rationals_in(right.node)
     if mine_of is not None and theirs_of is not None:
         return regions(comparer, resolve(mine_of), resolve(theirs_of))
@@ -575,6 +580,16 @@ def _solved_for(node: Node, unknown: str) -> Node | None:
         case Relation():
             return None
     return None if unknown in symbols(node) else _interval(node)
+
+
+def _is_same_shape(left: Node, right: Node) -> bool:
+    """Whether both are intervals of the same kind (open, closed, half-open), or both are differences of two sets."""
+    match left, right:
+        case Interval(), Interval():
+            return (left.low_in, left.high_in) == (right.low_in, right.high_in)
+        case SetOperation("difference"), SetOperation("difference"):
+            return True
+    return False
 
 
 def as_set(reading: Reading) -> Node | None:

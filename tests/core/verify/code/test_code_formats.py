@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import base64
+import gc
 import json
 import pickle
 import subprocess
@@ -298,3 +300,23 @@ def test_python_does_not_warn_of_a_rows_code() -> None:
 )
 def test_packages_are_shown_to_a_program_that_imports_one(source: str, needed: bool) -> None:
     assert bool(_packages_of(source)) is needed
+
+
+def test_a_test_is_read_where_something_else_is_parsed_in_its_midst() -> None:
+    """A finalizer that parses, as a collection of garbage runs it, made CPython 3.11 refuse a sound text."""
+    source = "assert f(" + ", ".join(f"[{n}, g({n})]" for n in range(200)) + ") == 2"
+    parses, threshold = iter(range(2)), gc.get_threshold()
+
+    def parse(phase: str, _: object) -> None:
+        if phase == "stop" and next(parses, None) is not None:
+            (lambda: ast.parse("y = 1"))()
+
+    gc.callbacks.append(parse)
+    gc.set_threshold(50)
+    try:
+        tests = read_tests({"tests": [source]})
+    finally:
+        gc.set_threshold(*threshold)
+        gc.callbacks.remove(parse)
+    assert [test.source for test in tests.tests if isinstance(test, CodeTest)] == [source]
+    assert next(parses, None) is None, "nothing was parsed in the midst of another text"
