@@ -67,9 +67,9 @@ _LETTER = re.compile(
 )
 _WORDS = rf"(?:[^\W\d_]|{MARKED}|[' .-])"
 _REMARK = re.compile(
-    rf"(?:{_TEXT}\s*\{{\s*[(（]({_WORDS}+)[)）]\s*\}}|"
-    rf"[(（]\s*{_TEXT}\s*\{{({_WORDS}+)\}}\s*[)）]|\s\((?=[^\x00-\x7f]|[a-zA-Z' -]{{3}})({_WORDS}+)\)"
-    rf"|（({_WORDS}+)）)\s*$"
+    rf"(?:{_TEXT}\s*\{{\s*[(（]({_WORDS}++)[)）]\s*\}}|"
+    rf"[(（]\s*{_TEXT}\s*\{{({_WORDS}++)\}}\s*[)）]|\s\((?=[^\x00-\x7f]|[a-zA-Z' -]{{3}})({_WORDS}++)\)"
+    rf"|（({_WORDS}++)）)\s*$"
 )
 _ONLY = re.compile(rf"(?:{_TEXT}\s*\{{\s*(?:only|exactly)\s*\.?\s*\}}|(?<=\s)(?:only|exactly))\s*$", re.IGNORECASE)
 # Words that make a final `only` a part of the answer: `for x > 0 only` restricts, `x = 2 only` does not
