@@ -53,8 +53,8 @@ gc.disable()
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
-    # a look every 700 objects was a tenth of the processor time
-    gc.set_threshold(100_000, 20, 20)
+    # at Python's own 700 it took a tenth of the processor time of the graders' tests
+    gc.set_threshold(10_000)
     gc.enable()
 
 
@@ -63,4 +63,6 @@ def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, An
     """Whoever asks for single rows gets them: by `-k`, or by the name of one."""
     made = yield
     asked = collector.config.option.keyword or any("[" in name for name in collector.config.args)
-    return made if asked or CORE not in collector.path.parents or not isinstance(made, list) else in_rows(made)
+    return (
+        made if asked or CORE not in collector.path.parents or not isinstance(made, list) else in_rows(collector, made)
+    )

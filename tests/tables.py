@@ -68,12 +68,12 @@ class Rows(pytest.Item):
         return shown
 
 
-def in_rows(tests: Sequence[pytest.Item]) -> Sequence[pytest.Item]:
+def in_rows(collector: pytest.Collector, tests: Sequence[pytest.Item]) -> Sequence[pytest.Item]:
     """The tests that one function makes; where rows are all that it takes, `ROWS` of them at a time."""
     if len(tests) < 2 or not all(map(_is_bare, tests)):
         return tests
     return [
-        Rows.from_parent(rows[0].parent, name=f"{rows[0].name[:-1]}, and {len(rows) - 1} more]", rows=rows)
+        Rows.from_parent(collector, name=f"{rows[0].name[:-1]}, and {len(rows) - 1} more]", rows=rows)
         for rows in together(tests)
     ]
 
