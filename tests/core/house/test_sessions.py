@@ -12,6 +12,7 @@ import pytest
 
 import noxfile
 from noxfile import ENVIRONMENTS, TASKS
+from tests.tables import in_rows
 
 ROOT = Path(noxfile.__file__).parent
 ROWS = [task for tasks in TASKS.values() for task in tasks]
@@ -108,3 +109,60 @@ def test_the_variables_of_make_reach_the_last_command(tmp_path: Path, monkeypatc
     first, last = session.calls
     assert first == ("first", str(ROOT / ".venvs/none/bin/x"))
     assert last == ("python", "-m", "benchmarks.mutants", "--seed", "7", "--within", "a", "b", "--again")
+
+
+def collected(request: pytest.FixtureRequest, function: Any) -> Any:
+    """The tests that pytest makes of a function, as though this module held it."""
+    request.getfixturevalue("monkeypatch").setattr(request.module, "test_table", function, raising=False)
+    make = request.config.hook.pytest_pycollect_makeitem
+    return in_rows(request.node.parent, make(collector=request.node.parent, name="test_table", obj=function))
+
+
+def test_rows_of_a_table_are_all_run_and_each_that_fails_is_shown(request: pytest.FixtureRequest) -> None:
+    ran = []
+
+    @pytest.mark.parametrize("number", range(30))
+    def test_table(number: int) -> None:
+        ran.append(number)
+        if number == 2:
+            pytest.skip("this row is not for here")
+        assert number not in (5, 7)
+
+    tests = collected(request, test_table)
+    assert [len(test.rows) for test in tests] == [25, 5]
+    with pytest.raises(AssertionError, match="2 of 25 rows fail") as failed:
+        tests[0].runtest()
+    assert ran == [*range(25)]
+    shown = str(tests[0].repr_failure(failed))
+    assert [number for number in range(30) if f"test_table[{number}]" in shown] == [5, 7]
+    assert "assert 7 not in (5, 7)" in shown
+
+
+def test_a_row_that_is_skipped_is_told_and_a_limit_that_passed_ends_the_rows(request: pytest.FixtureRequest) -> None:
+    ran = []
+
+    @pytest.mark.parametrize("number", [0, 1, 2])
+    def test_table(number: int) -> None:
+        ran.append(number)
+        (pytest.fail if number == 1 else pytest.skip)("Timeout (>1s) from pytest-timeout")
+
+    (test,) = collected(request, test_table)
+    with pytest.raises(AssertionError) as failed:
+        test.runtest()
+    assert ran == [0, 1]
+    assert "did not run" in str(test.repr_failure(failed))
+    (skipped,) = in_rows(request.node.parent, test.rows[::2])
+    with pytest.raises(pytest.skip.Exception):
+        skipped.runtest()
+
+
+@pytest.mark.parametrize("mark", [pytest.mark.slow, pytest.mark.timeout(5), pytest.mark.usefixtures("tmp_path")])
+def test_rows_that_bear_a_mark_or_take_a_fixture_stay_tests(
+    request: pytest.FixtureRequest, mark: pytest.MarkDecorator
+) -> None:
+    @mark
+    @pytest.mark.parametrize("number", [1, 2])
+    def test_table(number: int) -> None:
+        assert number
+
+    assert len(collected(request, test_table)) == 2
