@@ -135,7 +135,10 @@ rows, of one more author each, in 29 and 13 languages, at first contact on 2026-
 9.2 %; a third of those refused say something of another thing behind the box. `round64` and `round65`, 300 and 160 rows
 of one more author each, in 28 and 18 languages, after the judge was mended from both: 0.3 % and 6.9 %, 0.7 % and
 13.8 %; one paid had kilometres for metres, set with a tie. `round66`, 300 and 150 rows of one more author in
-31 languages, after it was mended from those: 0.0 % and 6.0 %. All but `round66` have been read since.
+31 languages, after it was mended from those: 0.0 % and 6.0 %. `round67` and `round68`, 300 and 150 rows of one more
+author each, in 16 and 22 languages, at first contact on 2026-11-30: 0.7 % and 15.3 %, 0.0 % and 16.0 %; one paid had a
+point between bars in another order. `round69`, as many of one more author in 28 languages, after it was mended from
+both: 0.0 % and 14.0 %. All have been read since.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -157,7 +160,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 67))
+ROUNDS = tuple(f"round{n}" for n in range(1, 70))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 
