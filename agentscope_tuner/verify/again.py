@@ -174,7 +174,7 @@ def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
     if said.endswith("}") and said.count("{") < said.count("}"):
         said = said[:-1].rstrip(' "')
     if said.count("$") == 1:
-        said = said.replace("$", "").strip()
+        said = said.replace("\\$", "").replace("$", "").strip()
     if not said:
         return ()
     if not is_prose(_CAPITALS.sub(" ", said)):
