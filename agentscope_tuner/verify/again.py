@@ -98,8 +98,8 @@ _CHOOSES = re.compile(
     r"(?:\b(?:choose|select|pick)(?: (?:option|choice))?|选择?|選ぶ?)[\s(（*$:：]*(?=[A-H](?![a-zA-Z]))", re.IGNORECASE
 )
 _IS_ANSWER = re.compile(
-    r"(?:\$([^$\n]{1,100})\$|\\\(([^\n]{1,100}?)\\\))\s*(?:才是|(?:is|は)\s*"
-    r"(?:the (?:final |correct |right )?answer\b|答案|正しい答え))"
+    r"(?:\$([^$\n]{1,100})\$|\\\(([^\n]{1,100}?)\\\))\s*(?:is|才是|は)\s*"
+    r"(?:the (?:final |correct |right )?answer\b|答案|正しい答え)"
 )
 _COPULA = re.compile(r"(?:です|である|だ|입니다|이다|이에요|है|olur|instead|statt dessen)\W*\Z")
 _LEADING_FORMULA = re.compile(

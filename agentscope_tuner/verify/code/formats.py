@@ -439,15 +439,16 @@ def _in_turn(sources: Sequence[str], setup: str = "") -> list[CodeTest]:
     """Tests that may go on with what those before them have set, each with all of these that have to do with it."""
     known = [_variables(source) for source in sources]
     above: list[list[int]] = []
-    for at, (asked, _) in enumerate(known):
-        wanted, taken = {*asked}, list[int]()
-        for before in reversed(range(at)):
+    names_before = set[str]()
+    for at, (asked, sets) in enumerate(known):
+        wanted, taken = asked & names_before, list[int]()
+        for before in reversed(range(at)) if wanted else ():
             read, own = known[before]
             # one that reads a variable may change what it holds
-            shared = wanted & {name for _, names in known[:at] for name in names}
-            if shared & (read | own):
-                taken, wanted = [before, *taken], wanted | read
+            if not wanted.isdisjoint(read | own):
+                taken, wanted = [before, *taken], wanted | (read & names_before)
         above.append(taken)
+        names_before |= sets
     first = {one for taken in above for one in taken}
     asserting = [at for at, source in enumerate(sources) if at not in first or _can_fail(source, setup)]
     return [_assert("\n".join(sources[one] for one in (*above[at], at)), setup) for at in asserting]
@@ -458,7 +459,11 @@ def _variables(source: str) -> tuple[set[str], set[str]]:
     read, own = set[str](), set[str]()
     tree = parsed(source)
     for statement in tree.body if tree is not None else []:
-        asked, names = globals_of(ast.unparse(statement))
+        try:
+            asked, names = globals_of(ast.unparse(statement))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            # whoever reads it as a test says what is wrong with it
+            return set(), set()
         is_set_last = isinstance(statement, ast.Assign | ast.AnnAssign)
         read |= asked - own - (set() if is_set_last else names)
         if isinstance(statement, ast.AugAssign):

@@ -720,7 +720,9 @@ _FIELD = r"\\mathbb\s*\{?(?P<field>[RQ])\}?\s*"
 def _point(found: re.Match[str]) -> str:
     """The coordinates of a point with commas between them, and points in its decimals."""
     coordinates = re.split(_BAR_OF_POINT, re.sub(r"(?<=\d)(?:\{,\}|,)(?=\d)", ".", found[0]))
-    return ",".join(coordinates) if all(map(_HAS_VALUE.search, coordinates)) else found[0]
+    # `(1+|-2|+3)`
+    adds = any(one.rstrip().endswith(("+", "-")) or one.lstrip().startswith("+") for one in coordinates)
+    return found[0] if adds or not all(map(_HAS_VALUE.search, coordinates)) else ",".join(coordinates)
 
 
 _HAS_VALUE = re.compile(r"\d|pi")
@@ -1116,11 +1118,11 @@ _RULES: tuple[_Rule, ...] = (
     # an amount behind the short name of its money: `Rs. 50`
     *(
         (
-            name,
-            re.compile(rf"^(?:\\text\s*\{{\s*)?([KTU]?{name}s?)\b\.?\s*\}}?{_GAP}(\d[\d.,{{}}]*)\s*\}}?$"),
+            needed,
+            re.compile(rf"^(?:\\text\s*\{{\s*)?({name})\b\.?\s*\}}?{_GAP}(\d[\d.,{{}}]*)\s*\}}?$"),
             r"\2\\text{ \1}",
         )
-        for name in ("Rs", "Rp", "Sh", "sh")
+        for needed, name in (("Rs", "Rs"), ("Rp", "Rp"), ("sh", "[KTU]shs?"), ("Sh", r"(?:[KTU]Shs?\b|Shs?(?=\.))"))
     ),
     ("で", re.compile(r"(?<=[^\s{])(?:です|である)。?(?=\s*\}\s*$)"), ""),
     ("单位", re.compile(r"个单位"), "单位"),

@@ -47,7 +47,6 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     built_in,
     found_in_class,
     given_of,
-    is_awaited,
     is_raised,
     named,
     new,
@@ -433,7 +432,7 @@ class Program:
                 # its words are the program's own, and no secret of the tests
                 error.__dict__["is_of_program"] = True
             ends = isinstance(error, StopIteration | StopAsyncIteration)
-            if ends and not iterates and not is_awaited(type(error).__name__):
+            if ends and not iterates:
                 # as a generator's own would: a call must not end the loop, or the `zip`, that it stands in
                 raise RuntimeError(f"the program raised {type(error).__name__}") from error
             raise error
@@ -525,11 +524,12 @@ class Program:
         try:
             with self._talk.lock:
                 self._returns = True
-                operation, arguments = (
-                    self._operations[asked["what"]],
-                    [own_default(self.unpack(part)) for part in asked["args"]],
-                )
-                named = {name: own_default(self.unpack(part)) for name, part in asked["named"].items()}
+                operation = self._operations[asked["what"]]
+                told = [self.unpack(part) for part in asked["args"]]
+                told_by_name = {name: self.unpack(part) for name, part in asked["named"].items()}
+                arguments = [own_default(part) for part in told]
+                named = {name: own_default(part) for name, part in told_by_name.items()}
+                defaults = [one for one in (*told, *told_by_name.values()) if isinstance(one, LentDefault)]
             number = asked["g"]
             one = self._lent.get(number)
         # what is no question is the program's doing, and no fault of the tests
@@ -539,7 +539,9 @@ class Program:
         try:
             if isinstance(one, LentDefault):
                 raise _WithheldError("read", "the defaults")
-            answer = {"re": self.pack(operation(one, *arguments, **named))}
+            result = operation(one, *arguments, **named)
+            # what came as a default goes back as one, not to be looked at
+            answer = {"re": self.pack(next((own for own in defaults if own.value is result), result))}
             # one that fails on purpose, until it succeeds: it is told nothing, so it cannot be guessed at
             self._failed.pop(number, None)
             return answer

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import builtins
 import datetime
-import functools
 import itertools
 import linecache
 import math
@@ -197,6 +196,9 @@ def _forks(node: Any, path: list[Any]) -> bool:
             return len(node.ops) > 1 and node.left not in path and node.comparators[0] not in path
         case ast.Try() | ast.TryStar():
             return bool(node.handlers) and not any(one in path for one in node.body)
+        case ast.With() | ast.AsyncWith():
+            # it may swallow what would have ended the way there
+            return node not in path
         case ast.Yield() | ast.YieldFrom():
             # who asks may leave it there
             return node not in path
@@ -273,31 +275,6 @@ def is_data(value: ast.expr, constants: dict[str, ast.expr]) -> bool:
 def is_of_tests(code: types.CodeType) -> bool:
     """Whether it is code of the tests, and no framework's."""
     return code.co_filename.startswith("<tests") or code.co_filename.endswith(PYTEST_FILE)
-
-
-def is_awaited(name: str) -> bool:
-    """Whether the line of the tests that now runs stands where they look for an exception of that name."""
-    frame: types.FrameType | None = sys._getframe(1)
-    while frame is not None and not is_of_tests(frame.f_code):
-        frame = frame.f_back
-    return frame is not None and any(frame.f_lineno in lines for lines in _looking(frame.f_code.co_filename, name))
-
-
-@functools.cache
-def _looking(file: str, name: str) -> list[range]:
-    found = list[range]()
-    for node in ast.walk(ast.parse("".join(linecache.getlines(file)))):
-        parts: list[Any] = []
-        if isinstance(node, ast.With):
-            parts = [item.context_expr for item in node.items]
-        elif isinstance(node, ast.Try):
-            parts = [handler.type for handler in node.handlers if handler.type is not None]
-        elif isinstance(node, ast.Call):
-            parts = [part for part in node.args if isinstance(part, ast.Name)]
-        if name in {one.id for part in parts for one in ast.walk(part) if isinstance(one, ast.Name)}:
-            last: Any = node.body[-1] if isinstance(node, ast.Try) else node
-            found.append(range(node.lineno, last.end_lineno + 1))  # type: ignore[attr-defined]
-    return found
 
 
 def number_of(one: Any) -> int:
