@@ -693,7 +693,7 @@ def in_figures_of_oxidation(text: str, asked: Question) -> str:
         return text
     name, of = found["name"], found["of"]
     given = {*re.findall(r"[A-Z][a-z]?(?![a-z])", " ".join(re.findall(r"[A-Z][A-Za-z0-9_{}()]*", asked.text)))}
-    if (name and not asked.says(name.lower())) or (of and given - _FIXED != {of}):
+    if (name and not asked.says(name.lower())) or (of and (given - _FIXED or given & {of}) != {of}):
         return text
     number = found["number"] or _ROMAN[found["roman"]]
     is_told = of or name or found["roman"] or found["behind"]

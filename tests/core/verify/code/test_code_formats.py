@@ -320,3 +320,11 @@ def test_a_test_is_read_where_something_else_is_parsed_in_its_midst() -> None:
         gc.callbacks.remove(parse)
     assert [test.source for test in tests.tests if isinstance(test, CodeTest)] == [source]
     assert next(parses, None) is None, "nothing was parsed in the midst of another text"
+
+
+@pytest.mark.parametrize(
+    "source", ["assert f(" + "+".join("1" * 400) + ") == 400", "assert f(" + "-(" * 80 + "1" + ")" * 80 + ") == 1"]
+)
+def test_an_assert_of_a_deep_formula_is_read_in_a_list(source: str) -> None:
+    tests = read_tests({"tests": ["x = 1\nassert f(x) == 1", source, "assert f(x) == 1"]})
+    assert len(tests.tests) == 3
