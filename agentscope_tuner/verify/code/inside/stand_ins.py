@@ -196,9 +196,6 @@ def _forks(node: Any, path: list[Any]) -> bool:
             return len(node.ops) > 1 and node.left not in path and node.comparators[0] not in path
         case ast.Try() | ast.TryStar():
             return bool(node.handlers) and not any(one in path for one in node.body)
-        case ast.With() | ast.AsyncWith():
-            # it may swallow what would have ended the way there
-            return node not in path
         case ast.Yield() | ast.YieldFrom():
             # who asks may leave it there
             return node not in path
