@@ -161,9 +161,12 @@ class TimeLimit:
         self, task_id: str, outcome: asyncio.Future[_Outcome], away: asyncio.AbstractEventLoop | None
     ) -> None:
         if away is not None and await _is_blocked(away):
-            # However many verdicts wait for the loop, one thread hangs; it goes on when it calls this
+            # However many verdicts wait for the loop, one thread hangs; it goes on when it calls this. One that another
+            # caller has replaced may have gone on, and closed, meanwhile
             self._left[away] = time.monotonic()
             loops.call_soon(away, self._end, away)
+            if away.is_closed():
+                self._end(away)
             loops.replace_judges_loop(away)
             self._tell(task_id, "it blocks its event loop, which is left behind: await what takes long")
         else:
