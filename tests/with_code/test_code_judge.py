@@ -565,6 +565,12 @@ class Late(AppError, TimeoutError): pass
             "import random\ndef f(): return random.random()",
             "import os\ndef f(): return os.urandom(8)",
         ),
+        (
+            "def g(x, b=None, c=True): return b if x else c\nassert f(g) == (None, True)",
+            "import inspect\ndef f(g):\n  both = [inspect.signature(g).bind(x) for x in (1, 0)]\n"
+            "  [one.apply_defaults() for one in both]\n  return tuple(g(*one.args) for one in both)",
+            "def f(g): return (None, False)",
+        ),
         # what a test's function hands back as it came is still not to be looked at
         (
             "def g(x, b=47): return x\nassert f(g) == 47",

@@ -529,7 +529,9 @@ class Program:
                 told_by_name = {name: self.unpack(part) for name, part in asked["named"].items()}
                 arguments = [own_default(part) for part in told]
                 named = {name: own_default(part) for name, part in told_by_name.items()}
+                # whether it is None or a truth value is no secret, and many a function returns one
                 defaults = [one for one in (*told, *told_by_name.values()) if isinstance(one, LentDefault)]
+                defaults = [one for one in defaults if not isinstance(one.value, bool | None)]
             number = asked["g"]
             one = self._lent.get(number)
         # what is no question is the program's doing, and no fault of the tests

@@ -196,6 +196,11 @@ def _forks(node: Any, path: list[Any]) -> bool:
             return len(node.ops) > 1 and node.left not in path and node.comparators[0] not in path
         case ast.Try() | ast.TryStar():
             return bool(node.handlers) and not any(one in path for one in node.body)
+        case ast.With() | ast.AsyncWith():
+            # it goes on behind a `return` only where the `with` swallowed what was raised before that
+            return node not in path and any(
+                isinstance(one, ast.Return | ast.Break | ast.Continue) for one in ast.walk(node)
+            )
         case ast.Yield() | ast.YieldFrom():
             # who asks may leave it there
             return node not in path
