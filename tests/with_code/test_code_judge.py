@@ -365,6 +365,8 @@ _KEEPING = "class P:\n  kept = {}\n  def __init_subclass__(cls, name): P.kept[na
 _WRAPPED = "from inspect import signature\n@deco\ndef g(a, b=2): return a + b"
 _WRAPS = "from functools import wraps\ndef deco(f):\n  @wraps(f)\n  def own(*a): return f(*a)\n  return own"
 _DEFAULT = "import inspect\ndef given(f): return inspect.signature(f).parameters['b'].default"
+_ALL = "def f(tasks):\n  for one in tasks:\n    try: one()\n    except"
+_NAMED = "def g(one):\n  try: one()\n  except BaseException as e: return type(e).__name__"
 _NOTES = "def f(g):\n  try: g()\n  except ValueError as e:\n    e.add_note('a')\n    raise"
 _OWN_ERRORS = """
 class AppError(Exception):
@@ -553,6 +555,22 @@ class Late(AppError, TimeoutError): pass
             "def g(): raise ValueError\ntry: f(g)\nexcept ValueError as e: notes = e.__notes__\nassert notes == ['a']",
             _NOTES,
             _NOTES.replace("e.add_note('a')", "pass"),
+        ),
+        # what no `except Exception` catches is the program's to catch, and to clean up behind
+        *(
+            (
+                f"class Stop(BaseException): pass\ndef stop(): raise {kind}\nran = []\n"
+                f"try: f([stop, lambda: ran.append(1)])\nexcept {kind}: ran.append(2)\nassert ran == [2]",
+                f"{_ALL} Exception: pass",
+                f"{_ALL} BaseException: pass",
+            )
+            for kind in ("Stop", "SystemExit", "GeneratorExit")
+        ),
+        (
+            "class Stop(BaseException): pass\ndef stop(): raise Stop(1)\nends = []\ntry: f(stop, ends)\n"
+            "except Stop: pass\nassert ends == ['end'] and g(stop) == 'Stop'",
+            "def f(one, ends):\n  try: one()\n  finally: ends.append('end')\n" + _NAMED,
+            "def f(one, ends):\n  one()\n  ends.append('end')\n" + _NAMED,
         ),
         # the state of random numbers is that of one interpreter
         (

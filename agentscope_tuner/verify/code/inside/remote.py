@@ -491,7 +491,7 @@ class Program:
             return {"n": {"names": [own.__name__, *own._fields], "items": items}}
         if (standard := code_values.pack_standard(value)) is not None:
             return standard
-        if issubclass(own, Exception):
+        if issubclass(own, BaseException):
             return {"h": number_of(value)} if "_number" in vars(value) else {"e": self._told(value)}  # type: ignore[arg-type]
         if own in _BINDING:
             parts = [value.fget, value.fset] if own is property else [value.__func__]  # type: ignore[attr-defined]
@@ -506,7 +506,7 @@ class Program:
                 return {"ty": [home, name]}
         number = self._lent_numbers.setdefault(_identity(value), len(self._lent_numbers) + 1)
         self._lent[number] = value
-        if isinstance(value, type) and issubclass(value, Exception):
+        if isinstance(value, type) and issubclass(value, BaseException):
             return {"ec": {"id": number, "name": value.__name__, "base": built_in(value)}}
         told: dict[str, object] = {"id": number, "has": [name for name in (*_OF_OBJECTS, "await") if _has(value, name)]}
         told |= {"kind": own.__name__} if own in self.known.values() else {}
@@ -556,7 +556,9 @@ class Program:
             # whatever the tests' own code raises: it goes to its caller, or ends the test
             if _is_skip(exc) and (arguments or named):
                 raise NotComparableError("the program had its test skipped, by what it called it with") from exc
-            if not isinstance(exc, Exception | SystemExit | KeyboardInterrupt):
+            # what ends a test, as pytest's own exceptions do, passes the program by; a `raise` of the tests does not
+            is_seen = is_raised(exc) and not _is_outcome(exc)
+            if not (is_seen or isinstance(exc, Exception | SystemExit | KeyboardInterrupt)):
                 raise
             return self._raised(exc, number, is_told=bool(arguments or named) or self.questions > asked_before)
 
@@ -566,7 +568,7 @@ class Program:
         if isinstance(exc, AssertionError) and (is_told or not self._hands_assertions):
             # it says what the test expects, and is not the program's to handle
             self._failed.setdefault(None if is_told else number, exc)
-        if not isinstance(exc, Exception):
+        if not isinstance(exc, Exception) and is_told:
             # the program sees it, and so does the test, which may end by it
             self._failed.setdefault(None, exc)
         return {"raise": self._told(exc)}
@@ -916,11 +918,15 @@ def _identity(value: object) -> tuple[int, str]:
 _HIDING = {"builtins", "types", "_pytest"}
 
 
+def _is_outcome(exc: BaseException) -> bool:
+    """Whether pytest ends or skips a test by it."""
+    outcomes: Any = sys.modules.get("_pytest.outcomes")
+    return outcomes is not None and isinstance(exc, outcomes.OutcomeException)
+
+
 def _is_skip(exc: BaseException) -> bool:
     """Whether it ends a test that then does not count."""
-    outcomes: Any = sys.modules.get("_pytest.outcomes")
-    of_pytest = outcomes is not None and isinstance(exc, outcomes.OutcomeException)
-    return (of_pytest and type(exc) is not outcomes.Failed) or isinstance(exc, unittest.SkipTest)
+    return (_is_outcome(exc) and type(exc).__name__ != "Failed") or isinstance(exc, unittest.SkipTest)
 
 
 # of a class that a `class` statement has made
