@@ -580,6 +580,9 @@ def _human_eval(row: Mapping[str, Any], depth: int) -> TestSet:
     is_file = _is_file(source) and not re.search(r"^def (?:check\b|\w+\(candidate\b)", source, re.MULTILINE)
     source = source if is_file else _without_check(source)
     _refuse_idle(source, preamble)
+    given = re.search(r"^def check\((\w+)(.*)", source, re.MULTILINE | re.DOTALL)
+    if given is not None and not re.search(rf"\b(?:{given[1]}|{entry})\b", source[: given.start(1)] + given[2]):
+        raise BadTestsError(f"the tests never call {entry}: `check` does nothing with its {given[1]}")
     return TestSet(
         [_file(source, "unittest", "") if is_file else CodeTest("check", source, preamble, entry)],
         preamble=preamble,

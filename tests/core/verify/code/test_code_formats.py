@@ -198,6 +198,7 @@ class _Reduces:
             "test_f asserts nothing",
         ),
         ({"prompt": "", "test": "def check(c):\n    c(1) == 2\n", "entry_point": "f"}, "assert nothing"),
+        ({"prompt": "", "test": "def check(c):\n    assert g(1) == 2\n", "entry_point": "f"}, "never call f"),
         ({"inputs": [[1], [2]], "outputs": [None, None], "fn_name": "f"}, "does nothing"),
         ({"inputs": ["1", "2"], "outputs": ["null", "null"], "fn_name": "f"}, "does nothing"),
         ({"inputs": [[1], [2]], "outputs": [[None], [None]], "fn_name": "f"}, "does nothing"),
