@@ -444,6 +444,24 @@ def signature_told(one: Any) -> list[object]:
     return [*parameters, hint_told(own.return_annotation)]
 
 
+def ask_in_protocols(kind: type) -> None:
+    """Let `isinstance(one, SomeProtocol)` ask objects of a kind for what they have.
+
+    Python 3.12 and later look into the object and its class instead, and what stands for something has nothing there.
+    """
+    of_typing: Any = typing
+    if not hasattr(of_typing, "_lazy_load_getattr_static"):
+        return
+    python_s = of_typing._lazy_load_getattr_static
+
+    def found(one: object, name: str, *default: object) -> object:
+        if issubclass(type(one), kind):
+            return getattr(one, name, *default)
+        return python_s()(one, name, *default)
+
+    of_typing._lazy_load_getattr_static = lambda: found
+
+
 def signature(told: list[Any]) -> Any:
     """The signature of which that was told."""
     import inspect

@@ -556,9 +556,7 @@ class Program:
             # whatever the tests' own code raises: it goes to its caller, or ends the test
             if _is_skip(exc) and (arguments or named):
                 raise NotComparableError("the program had its test skipped, by what it called it with") from exc
-            # what ends a test, as pytest's own exceptions do, passes the program by; a `raise` of the tests does not
-            is_seen = is_raised(exc) and not _is_outcome(exc)
-            if not (is_seen or isinstance(exc, Exception | SystemExit | KeyboardInterrupt)):
+            if _passes_by(exc):
                 raise
             return self._raised(exc, number, is_told=bool(arguments or named) or self.questions > asked_before)
 
@@ -922,6 +920,14 @@ def _is_outcome(exc: BaseException) -> bool:
     """Whether pytest ends or skips a test by it."""
     outcomes: Any = sys.modules.get("_pytest.outcomes")
     return outcomes is not None and isinstance(exc, outcomes.OutcomeException)
+
+
+def _passes_by(exc: BaseException) -> bool:
+    """Whether the program sees nothing of it: it ends the test, as pytest's own exceptions do. A `raise` of the tests
+    is for their caller.
+    """
+    is_seen = isinstance(exc, Exception | SystemExit | KeyboardInterrupt) or is_raised(exc)
+    return _is_outcome(exc) or not is_seen
 
 
 def _is_skip(exc: BaseException) -> bool:

@@ -26,7 +26,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from agentscope_tuner._jail.inside import LINE, begin, leave
-from agentscope_tuner.verify.code.inside import empty_arrays, run_program
+from agentscope_tuner.verify.code.inside import code_values, empty_arrays, run_program
 from agentscope_tuner.verify.code.inside.code_values import JailLine, globals_of
 from agentscope_tuner.verify.code.inside.remote import PATCHABLE, Program
 from agentscope_tuner.verify.code.inside.replays import Replays, watched
@@ -35,6 +35,7 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     SKIPPED,
     CannotTravelError,
     NotComparableError,
+    StandIn,
     constants_of,
     is_data,
     set_once,
@@ -97,6 +98,7 @@ def _guarded(asked: dict[str, Any]) -> Program:
         raise CannotTravelError(program.cannot_travel)
 
     texts = run_program.ProgramTexts(f"{asked['setup']}\n{asked['source']}", refuse, refuse_here)
+    code_values.ask_in_protocols(StandIn)
     program = Program(JailLine(LINE, texts.keep))
     sizes = empty_arrays.guard_numbers(f"{asked['setup']}\n{asked['source']}", lambda: program.has_answered)
     texts.guard()

@@ -213,6 +213,7 @@ def serve(payload: bytes) -> int:
     asked = json.loads(payload)
     # its failure is the machine's, and nothing to tell the tests
     module = run_program.prepare(asked["program"], asked["name"])
+    code_values.ask_in_protocols(_Lent)
     return run_program.ended(lambda: _Server(JailLine(LINE), module).run(asked["program"]))
 
 
