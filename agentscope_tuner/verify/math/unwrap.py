@@ -103,6 +103,9 @@ _DELIMITED = re.compile(
     r"\$\$(.*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]|\*\*([^*]+)\*\*|\*([^*]+)\*|__([^_]+)__|`+([^`]+)`+", re.DOTALL
 )
 _OPENING = ("$", "\\", "*", "_", "`")
+# Spaces that are typeset, and braces around a single value
+_SPACES = ("\\,", "\\;", "\\:", "\\!")
+_BRACED = re.compile(r"\{(?!.*\\(?:over|atop|choose|brace)(?![a-z]))((?:[^{}\\,;]|\\[a-zA-Z]|\\[ ,;:!]|\{[^{}]*\})*)\}")
 # Groups of three with points, which are no two numbers: `1.234.567`, and with decimals `1.234.567,89`
 _POINTS = re.compile(r"(-?[1-9]\d{0,2}(?:\.\d{3}){2,})(?:,(\d+))?(?![\d.,])")
 _GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
@@ -133,7 +136,7 @@ def short(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    r"""The answer without its wrapping: a box, `$…$`, `\(…\)`, white space, a final full stop."""
+    r"""The answer without its wrapping: a box, `$…$`, `\(…\)`, white space, outer braces, a final full stop."""
     if text.isalnum():
         return text
     for _ in range(4):
@@ -142,6 +145,12 @@ def bare(text: str) -> str:
         if text[:1] in _OPENING and (match := _DELIMITED.fullmatch(text)):
             text = next(g for g in match.groups() if g is not None).strip()
         text = text.removeprefix("\\displaystyle ").removeprefix("\\textstyle ")
+        if text[:2] in _SPACES:
+            text = text[2:]
+        if text[-2:] in _SPACES and text[-3:-2] != "\\":
+            text = text[:-2]
+        if text[:1] == "{" and (braced := _BRACED.fullmatch(text)) is not None:
+            text = braced[1]
         if text.endswith(".") and not text.endswith(".."):
             text = text[:-1].rstrip()
         if text == before:
