@@ -509,8 +509,12 @@ _ASKS_SEVERAL = re.compile(
 _LISTS = re.compile(r";|\\pm|\\(?:text|mathrm)|\b(?:or|and)\b|и|\bet\b|\bund\b|\by\b")
 _OF_COMMAS = re.compile(
     r"[à-öø-žа-я]|\b(?:der|das|ist|wie|la|les|est|une?|quelle?s?|el|los|qual|che|wat|een|jaki|ile|berapa|quant[oaie]s?"
-    r"|combien|hvor|hoeveel)\b"
+    r"|combien|hvor|hoeveel|di|del(?:la)?|una|uma?|von|mit|und|het|van|och|yang|dengan|adalah|hitung(?:lah)?"
+    r"|le|du|berechnen?|bestimmen?|calcule[zr]?|calcola\w*|oblicz)\b"
 )
+_GROUP_OF_THREE = re.compile(r"(?<![\d.,}])(\d{1,3})(?:\{,\}|,)(\d{3})(?![\d.,{])")
+_FEW_DECIMALS = re.compile(r"\d(?:[.,]|\{,\})\d{1,2}(?!\d)")
+_POINT_OF_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3})\.(\d\d0)(?![\d.,])")
 _DECIMAL = re.compile(r"(?<![\d.,])(?:0([.,])\d+|\d+([.,])(?:\d{1,2}|\d{4,}))(?![\d.,]*\d)")
 
 
@@ -520,6 +524,20 @@ def _writes_commas(asked: str) -> bool:
     if len(signs) == 1:
         return signs == {","}
     return _OF_COMMAS.search(asked) is not None and not is_english(asked)
+
+
+def _in_commas(answer: str, truth: str, question: str | None) -> tuple[str, str]:
+    r"""Both sides in the question's language: its decimal comma, `8{,}125` for 8.125, and its `3.080` for 3080.
+
+    A unit that is asked for may be a thousand times another, so there the reference stays as it is.
+    """
+    has_one = len(_GROUP_OF_THREE.findall(answer)) == 1 == answer.count(",") and _FEW_DECIMALS.search(truth) is None
+    grouped = _POINT_OF_THOUSANDS.sub(r"\1\2", truth)
+    if not (has_one or grouped != truth) or not _writes_commas((question or "").lower()):
+        return answer, truth
+    asked = about(question) or NO_QUESTION
+    is_grouped = not (asked.asked_units or asked.speaks_of_rounding)
+    return _GROUP_OF_THREE.sub(r"\1.\2", answer) if has_one else answer, grouped if is_grouped else truth
 
 
 # A question about money of India, in a script of India, or with a number that is grouped so
@@ -647,6 +665,11 @@ def _stages(
     whole: MathVerdict = yield from _stages_of_one(
         answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long
     )
+    if whole.outcome == "different" and (sides := _in_commas(answer, ground_truth, question)) != (answer, ground_truth):
+        other: MathVerdict = yield from _stages_of_one(
+            *sides, question, copied, has_worker=has_worker, reads_long=reads_long
+        )
+        whole = other if other.outcome == "equal" else whole
     # what is typeset in another way needs no reading of its parts
     is_same = whole.outcome == "equal" and whole.stage in CHEAP_STAGES[: 1 if "\\text" in answer else 2]
     named = [] if is_same else by_names(answer, ground_truth, question)
