@@ -62,11 +62,13 @@ from agentscope_tuner.verify.math.unfinished import unearned
 from agentscope_tuner.verify.math.units import (
     COUNTERS,
     NUMBER_WORDS,
+    currency_of,
     exponent_named,
     in_asked_unit,
     is_one_unit,
     is_physical,
     known,
+    measure,
     singular,
     unit_named,
     unit_of_markup,
@@ -241,6 +243,8 @@ def _numbers_first(text: str, truth: str, question: str | None) -> MathVerdict |
     """
     if text == truth:
         return written_alike(text)
+    if "\\text{" in (both := f"{text}{truth}") and "\\math" not in both and unset(text) == unset(truth):
+        return verdict_of("normalised", EQUAL, text, truth)
     if (digits := plain_key(truth)) is not None and digits == plain_key(text):
         # Digits compared as text: fast even for very long numbers
         return verdict_of("normalised", EQUAL, text, truth)
@@ -726,11 +730,25 @@ def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
         # `four` for 4
         truth = spelled_number(truth) or truth
     text, truth = (with_square_brackets(side, question) for side in (_with_rounded_name(text, truth), truth))
+    if "\\text" in text and (asked := about(question)) is not None:
+        text = _CURRENCY_IN_WORDS.sub(lambda said: _without_country(said, asked, truth), text, count=1)
     text, truth = units_in_line(text), units_in_line(truth)
     if is_one_unit(text) and is_one_unit(truth):
         # the units of a constant
         text, truth = f"1\\text{{ {unit_of_markup(text)}}}", f"1\\text{{ {unit_of_markup(truth)}}}"
     return with_declared_constant(text), with_declared_constant(truth)
+
+
+_CURRENCY_IN_WORDS = re.compile(r"(?<![^\W_])([A-Z][^\W\d_]+) ([^\W\d_]{2,})")
+
+
+def _without_country(said: re.Match[str], asked: Question, truth: str) -> str:
+    """A currency without its country, `dollars` for `US dollars`, where it is asked for, and no other country's is."""
+    named = currency_of(said[1], said[2])
+    others = [one for one in _CURRENCY_IN_WORDS.finditer(f"{asked.text} {truth}") if unit_named(one[2]) == named]
+    codes = {one for one in re.findall(r"(?<![^\W_])[A-Z]{2,3}(?![^\W_])", asked.text) if one[-1] == said[2][0].upper()}
+    is_asked = named is not None and (measure(((named, 1),)) in asked.asked_units or bool(codes))
+    return f"{named}" if is_asked and not others and {one[0] for one in codes} <= {said[1][0]} else said[0]
 
 
 # `P = Q = 40`
