@@ -121,8 +121,11 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
         if order and sorted(axes) == sorted({*own_axes} - {-1}):
             # points that tell by themselves on which axis they lie
             order = [axes.index(one) for one in own_axes]
-    found = [(theirs[at], own) for at, own in zip(order, mine if order else (), strict=True)]
-    # a place that the question's function does not confirm is the reference's
+    return _values([(theirs[at], own) for at, own in zip(order, mine if order else (), strict=True)], theirs, pair)
+
+
+def _values(found: list[tuple[_Part, _Part]], theirs: Sequence[_Part], pair: Pair) -> list[tuple[str, str]]:
+    """The values of each two parts, and their places where the question's function does not confirm these."""
     placed = [sides for sides in found if not all(_is_taken_there(*one.place, one.value, pair) for one in sides)]
     if any(one.place[0] != own.place[0] for one, own in placed):
         return []
@@ -146,30 +149,21 @@ def _said_twice(pair: Pair) -> list[tuple[str, str]]:
     return [(said[0] + "}" * lacks, pair.truth), (said[1].removesuffix("}" * -over), pair.truth)]
 
 
-# `local minimum at (1, 2)`, `(1, 2) is a local minimum`
-_WORDS_ASIDE = r"[^()=<>\\\d]{3,60}"
-_KIND_OF_POINT = re.compile(
-    rf"(?:(?P<led>{_WORDS_ASIDE}?)(?:\s(?:at|in|bei|en|em|в|a)\s+(?:the point\s+)?|[:,]\s*))?"
-    rf"(?P<point>\((?:[^()]|\([^()]*\)){{1,40}},[^()]{{1,40}}\))(?(led)\s*|(?P<followed>{_WORDS_ASIDE}))"
-)
-
-
 # In French, it may deny
 _POINT_ITSELF = re.compile(r"(?i:(?<!est )\bpoint\b)")
 
 
 def _point_of_kind(pair: Pair) -> list[tuple[str, str]]:
     """A point of which both sides say what it is, in any order of the two; none for other texts."""
+    asked = "" if pair.question is None else pair.question.text
     one, own = (_kind_of_point(unset(side).strip(" .")) for side in (pair.answer, pair.truth))
-    if not one or not own or not _is_name(one, own, pair.question.text if pair.question is not None else ""):
-        return []
-    return [(one.value, own.value)]
+    return [(one.value, own.value)] if one and own and _is_name(one, own, asked) else []
 
 
 def _kind_of_point(text: str) -> _Part | None:
     found = _KIND_OF_POINT.fullmatch(text)
     words = "" if found is None else _POINT_ITSELF.sub("", found["led"] or found["followed"])
-    return found and _named(_LETTERS.findall(words), found["point"])
+    return None if found is None else _named(_LETTERS.findall(words), found["point"])
 
 
 # A centre by its letter
@@ -296,11 +290,12 @@ _PLACE_BEFORE = re.compile(rf"(?:{_AT})?\s*(?P<letter>[a-z])\s*=(?P<at>[^=,，]{
 _PLACE_BEHIND = re.compile(
     rf"(?<!\s)\s*(?:[(（]\s*(?:{_AT})?|(?:{_AT}))\s*(?P<letter>[a-z])\s*=(?P<at>[^=()]{{1,30}}?)\s*[)）]?\s*\Z"
 )
-_NAME_ALONE = re.compile(r"[^\W\d_]{3,}(?:\s+[^\W\d_]{3,}){0,3}\s*")
-# `x=-1 (local maximum)`, `x=3 is a local minimum`
-_PLACE_NAMED = re.compile(
-    r"(?P<place>[a-z]\s*=[^=(（]*?[\d}])\s*(?:[(（]\s*(?P<paren>)|(?:is|gives|ist|est|es|è|é|是|为)\s+(?:an?|the|ein|un|el|le)?\s*)"
-    r"(?P<name>[^\W\d_]{3,}(?:\s[^\W\d_]{3,}){0,3})\s*(?(paren)[)）])"
+# `local minimum at (1, 2)`, `(1, 2) is a local minimum`, `x=-1 (local maximum)`
+_WORDS_ASIDE = r"[^()=<>\\\d{}^_+*/]{3,60}"
+_KIND_OF_POINT = re.compile(
+    rf"(?:(?P<led>{_WORDS_ASIDE}?)(?:\s(?:{_AT}|in|a)(?![a-z])\s*|[:,]\s*))?"
+    r"(?P<point>\((?:[^()]|\([^()]*\)){1,40},[^()]{1,40}\)|[a-z]\s*=[^=(（,;]{0,29}[\d}])"
+    rf"(?(led)\s*|(?:(?<=\))|\s*[(（]|\s+(?:is|gives|ist|est|es|è|é|是|为)\s)(?P<followed>{_WORDS_ASIDE})[)）]?)"
 )
 _COORDINATE = r"[a-zA-Z](?:\s*=\s*[a-zA-Z])*\s*=\s*[^=,;:()<>\u3000-\uffef]{1,40}?"
 _JOINED_PLACE = r"\s*(?:[,;，、；]|(?<![^\W_])(?:and|und|et|y|e|и)(?![^\W_]|\s*=))\s*"
@@ -421,17 +416,12 @@ def _is_taken_there(letter: str, at: str, value: str, pair: Pair) -> bool:
 
 def _part(text: str, pair: Pair) -> _Part | None:
     """A value with its name before or behind it, or by itself; None for another text."""
-    if (place := _PLACE_BEFORE.match(text) or _PLACE_BEHIND.search(text)) is not None:
-        rest = text[: place.start()] + text[place.end() :]
-        if not any(map(str.isdigit, rest)) and _NAME_ALONE.fullmatch(rest) is not None:
-            # `local maximum at x=-1`: the place is what is asked for
-            return _named(_LETTERS.findall(rest), f"{place['letter']}={place['at']}")
-        part = _part(rest, pair)
-        return None if part is None or part.place[0] else part._replace(place=(place["letter"], place["at"]))
-    if (stands_at := _PLACE_NAMED.fullmatch(text)) is not None:
-        return _named(stands_at["name"].split(), stands_at["place"])
     if (kind := _kind_of_point(text)) is not None:
         return kind
+    if (place := _PLACE_BEFORE.match(text) or _PLACE_BEHIND.search(text)) is not None:
+        rest = text[: place.start()] + text[place.end() :]
+        part = _part(rest, pair)
+        return None if part is None or part.place[0] else part._replace(place=(place["letter"], place["at"]))
     text = _STANDS_IN.sub("", text)
     text = text if "(" in text or "[" in text else _DECIMAL_COMMA.sub(".", text)
     if (sign := _SIGN.match(text)) is not None:

@@ -243,8 +243,6 @@ def _numbers_first(text: str, truth: str, question: str | None) -> MathVerdict |
     """
     if text == truth:
         return written_alike(text)
-    if "\\text{" in (both := f"{text}{truth}") and "\\math" not in both and unset(text) == unset(truth):
-        return verdict_of("normalised", EQUAL, text, truth)
     if (digits := plain_key(truth)) is not None and digits == plain_key(text):
         # Digits compared as text: fast even for very long numbers
         return verdict_of("normalised", EQUAL, text, truth)
@@ -530,18 +528,21 @@ def _writes_commas(asked: str) -> bool:
     return _OF_COMMAS.search(asked) is not None and not is_english(asked)
 
 
-def _in_commas(answer: str, truth: str, question: str | None) -> tuple[str, str]:
-    r"""Both sides in the question's language: its decimal comma, `8{,}125` for 8.125, and its `3.080` for 3080.
+def _in_commas(answer: str, truth: str, question: str | None, copied: Copied, **reads: bool) -> Asking:
+    r"""As `_stages_of_one`, then with the signs of the question's language: `8{,}125` is 8.125, `3.080` may be 3080.
 
     A unit that is asked for may be a thousand times another, so there the reference stays as it is.
     """
-    has_one = len(_GROUP_OF_THREE.findall(answer)) == 1 == answer.count(",") and _FEW_DECIMALS.search(truth) is None
-    grouped = _POINT_OF_THOUSANDS.sub(r"\1\2", truth)
-    if not (has_one or grouped != truth) or not _writes_commas((question or "").lower()):
-        return answer, truth
-    asked = about(question) or NO_QUESTION
-    is_grouped = not (asked.asked_units or asked.speaks_of_rounding)
-    return _GROUP_OF_THREE.sub(r"\1.\2", answer) if has_one else answer, grouped if is_grouped else truth
+    whole: MathVerdict = yield from _stages_of_one(answer, truth, question, copied, **reads)
+    if whole.outcome != "different" or not ("," in answer or "." in truth) or (asked := about(question)) is None:
+        return whole
+    is_one = answer.count(",") == 1 and _FEW_DECIMALS.search(truth) is None
+    mine = _GROUP_OF_THREE.sub(r"\1.\2", answer) if is_one else answer
+    theirs = truth if asked.asked_units or asked.speaks_of_rounding else _POINT_OF_THOUSANDS.sub(r"\1\2", truth)
+    if (mine, theirs) == (answer, truth) or not _writes_commas(asked.text.lower()):
+        return whole
+    other: MathVerdict = yield from _stages_of_one(mine, theirs, question, copied, **reads)
+    return other if other.outcome == "equal" else whole
 
 
 # A question about money of India, in a script of India, or with a number that is grouped so
@@ -666,14 +667,9 @@ def _stages(
         the pair and the stage that a worker is to run; it is sent the worker's outcome and reason. Or the pair and
         READING; it is sent the `ReadPair`.
     """
-    whole: MathVerdict = yield from _stages_of_one(
+    whole: MathVerdict = yield from _in_commas(
         answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long
     )
-    if whole.outcome == "different" and (sides := _in_commas(answer, ground_truth, question)) != (answer, ground_truth):
-        other: MathVerdict = yield from _stages_of_one(
-            *sides, question, copied, has_worker=has_worker, reads_long=reads_long
-        )
-        whole = other if other.outcome == "equal" else whole
     # what is typeset in another way needs no reading of its parts
     is_same = whole.outcome == "equal" and whole.stage in CHEAP_STAGES[: 1 if "\\text" in answer else 2]
     named = [] if is_same else by_names(answer, ground_truth, question)
@@ -747,8 +743,8 @@ def _without_country(said: re.Match[str], asked: Question, truth: str) -> str:
     named = currency_of(said[1], said[2])
     others = [one for one in _CURRENCY_IN_WORDS.finditer(f"{asked.text} {truth}") if unit_named(one[2]) == named]
     codes = {one for one in re.findall(r"(?<![^\W_])[A-Z]{2,3}(?![^\W_])", asked.text) if one[-1] == said[2][0].upper()}
-    is_asked = named is not None and (measure(((named, 1),)) in asked.asked_units or bool(codes))
-    return f"{named}" if is_asked and not others and {one[0] for one in codes} <= {said[1][0]} else said[0]
+    is_asked = bool(codes) or (named is not None and measure(((named, 1),)) in asked.asked_units)
+    return named if named and is_asked and not others and {one[0] for one in codes} <= {said[1][0]} else said[0]
 
 
 # `P = Q = 40`
