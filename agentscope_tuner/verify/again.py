@@ -115,7 +115,9 @@ def statements(rest: str, content: str, before: str = "") -> Iterator[tuple[tupl
     Args:
         before: the text before the answer, whose words may announce another one, in any language.
     """
-    leads = [*_LABEL.finditer(rest), *_CORRECTS.finditer(rest), *_EQUALS.finditer(rest)]
+    # of a tag, the name is no label
+    untagged = _MARKED.sub(lambda mark: " " * len(mark[0]), rest)
+    leads = [*_LABEL.finditer(untagged), *_CORRECTS.finditer(rest), *_EQUALS.finditer(rest)]
     leads += _announced_alike(before, rest)
     if (goes_on := _GOES_ON.match(rest)) is not None:
         leads.append(goes_on)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from agentscope_tuner.verify import re
@@ -370,6 +370,10 @@ def _asked(question: str) -> _Clause | None:
     first = (begun or bids)[-1]
     end = _CLAUSE_END.search(question, first.end())
     words = _words(question[first.end() : len(question) if end is None else end.start()])
+    if len(begun) >= _FEWEST and re.fullmatch(_AUXILIARIES, words[0] if words else "") is not None:
+        # `The number of cells doubles. How many are there?`
+        told = _words(question[begun[-2].end() : first.start()])
+        words = (*takewhile(lambda word: word not in _BEFORE_NOUNS, told[:_FEWEST]), *words)
     return _Clause(tuple(words), bool(begun)) if words else None
 
 

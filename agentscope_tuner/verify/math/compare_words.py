@@ -430,7 +430,8 @@ def _typeset(pair: Pair) -> Outcome:
         return EQUAL
     # more than one sign above or below a name belongs together: `F_{n+2}`
     mine, theirs = (SET_TYPE.sub("", _GROUPED.sub(r"\1(\2)", side)) for side in (pair.truth, pair.answer))
-    is_worded = not pair.truth.isascii() and "\\text" in pair.answer + pair.truth
+    is_told = not pair.truth.isascii() or unset(pair.truth) == unset(pair.answer)
+    is_worded = is_told and "\\text" in pair.answer + pair.truth
     # the letters of `\text{sp}^2` are a name, as they are in a reference without a question's formula in them
     is_name = _NAME_SET.fullmatch(pair.truth) is not None or _NAME_SET.fullmatch(pair.answer) is not None
     return EQUAL if mine == theirs and (is_worded or is_name or mine[:1].isupper()) else UNKNOWN

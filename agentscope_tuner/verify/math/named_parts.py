@@ -71,12 +71,14 @@ class _Part(NamedTuple):
 
     Attributes:
         whole: the words of what the value is of.
+        place: where the value is taken, `x=3`, in its letter and its value.
     """
 
     name: tuple[str, ...]
     value: str
     is_sign: bool = False
     whole: tuple[str, ...] = ()
+    place: tuple[str, str] = ("", "")
 
 
 def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, str]] | None:
@@ -89,7 +91,7 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
     if len(answer) + len(truth) > LONGEST_FORM or not any(map(str.isalpha, answer + truth)):
         return []
     pair = Pair.of(bare(answer), reference(truth), question)
-    if placed := _said_twice(pair) or _with_places(pair):
+    if placed := _said_twice(pair) or _with_places(pair) or _point_of_kind(pair):
         return placed
     are_sizes = _IS_SIZE.search(pair.truth) is not None
     theirs, mine = (_parts(_BY.sub(";", side) if are_sizes else side, pair) for side in (pair.answer, pair.truth))
@@ -119,10 +121,16 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
         if order and sorted(axes) == sorted({*own_axes} - {-1}):
             # points that tell by themselves on which axis they lie
             order = [axes.index(one) for one in own_axes]
-    return [
-        (_without_said(theirs[at], own.value, theirs, pair.question), own.value)
-        for at, own in zip(order, mine if order else (), strict=True)
-    ]
+    return _values([(theirs[at], own) for at, own in zip(order, mine if order else (), strict=True)], theirs, pair)
+
+
+def _values(found: list[tuple[_Part, _Part]], theirs: Sequence[_Part], pair: Pair) -> list[tuple[str, str]]:
+    """The values of each two parts, and their places where the question's function does not confirm these."""
+    placed = [sides for sides in found if not all(_is_taken_there(*one.place, one.value, pair) for one in sides)]
+    if any(one.place[0] != own.place[0] for one, own in placed):
+        return []
+    values = [(_without_said(one, own.value, theirs, pair.question), own.value) for one, own in found]
+    return values + [(one.place[1], own.place[1]) for one, own in placed]
 
 
 _ALSO = re.compile(
@@ -139,6 +147,23 @@ def _said_twice(pair: Pair) -> list[tuple[str, str]]:
         return []
     lacks, over = (one.count("{") - one.count("}") for one in said)
     return [(said[0] + "}" * lacks, pair.truth), (said[1].removesuffix("}" * -over), pair.truth)]
+
+
+# In French, it may deny
+_POINT_ITSELF = re.compile(r"(?i:(?<!est )\bpoint\b)")
+
+
+def _point_of_kind(pair: Pair) -> list[tuple[str, str]]:
+    """A point of which both sides say what it is, in any order of the two; none for other texts."""
+    asked = "" if pair.question is None else pair.question.text
+    one, own = (_kind_of_point(unset(side).strip(" .")) for side in (pair.answer, pair.truth))
+    return [(one.value, own.value)] if one and own and _is_name(one, own, asked) else []
+
+
+def _kind_of_point(text: str) -> _Part | None:
+    found = _KIND_OF_POINT.fullmatch(text)
+    words = "" if found is None else _POINT_ITSELF.sub("", found["led"] or found["followed"])
+    return None if found is None else _named(_LETTERS.findall(words), found["point"])
 
 
 # A centre by its letter
@@ -263,13 +288,14 @@ _THEN = "で|のとき(?:に)?|时|時|处"
 # Where a value is taken: `x=0 で最大値 1`, `12 at x=3`
 _PLACE_BEFORE = re.compile(rf"(?:{_AT})?\s*(?P<letter>[a-z])\s*=(?P<at>[^=,，]{{1,30}}?)\s*(?:{_THEN})")
 _PLACE_BEHIND = re.compile(
-    rf"(?<!\s)\s*(?:[(（]\s*(?:{_AT})?|(?:{_AT}))\s*(?P<letter>[a-z])\s*=(?P<at>[^=()]{{1,30}}?)[)）]?"
+    rf"(?<!\s)\s*(?:[(（]\s*(?:{_AT})?|(?:{_AT}))\s*(?P<letter>[a-z])\s*=(?P<at>[^=()]{{1,30}}?)\s*[)）]?\s*\Z"
 )
-_NAME_ALONE = re.compile(r"[^\W\d_]{3,}(?:\s+[^\W\d_]{3,}){0,3}\s*")
-# `x=-1 (local maximum)`, `x=3 is a local minimum`
-_PLACE_NAMED = re.compile(
-    r"(?P<place>[a-z]\s*=[^=(（]*?[\d}])\s*(?:[(（]\s*(?P<paren>)|(?:is|gives|ist|est|es|è|é|是|为)\s+(?:an?|the|ein|un|el|le)?\s*)"
-    r"(?P<name>[^\W\d_]{3,}(?:\s[^\W\d_]{3,}){0,3})\s*(?(paren)[)）])"
+# `local minimum at (1, 2)`, `(1, 2) is a local minimum`, `x=-1 (local maximum)`
+_WORDS_ASIDE = r"[^()=<>\\\d{}^_+*/]{3,60}"
+_KIND_OF_POINT = re.compile(
+    rf"(?:(?P<led>{_WORDS_ASIDE}?)(?:\s(?:{_AT}|in|a)(?![a-z])\s*|[:,]\s*))?"
+    r"(?P<point>\((?:[^()]|\([^()]*\)){1,40},[^()]{1,40}\)|[a-z]\s*=[^=(（,;]{0,29}[\d}])"
+    rf"(?(led)\s*|(?:(?<=\))|\s*[(（]|\s+(?:is|gives|ist|est|es|è|é|是|为)\s)(?P<followed>{_WORDS_ASIDE})[)）]?)"
 )
 _COORDINATE = r"[a-zA-Z](?:\s*=\s*[a-zA-Z])*\s*=\s*[^=,;:()<>\u3000-\uffef]{1,40}?"
 _JOINED_PLACE = r"\s*(?:[,;，、；]|(?<![^\W_])(?:and|und|et|y|e|и)(?![^\W_]|\s*=))\s*"
@@ -372,7 +398,9 @@ _CALLED = re.compile(r"[a-zA-Z]\s*\((?P<at>[^()=]{1,20})\)\s*=(?P<value>[^=]+)")
 
 
 def _is_taken_there(letter: str, at: str, value: str, pair: Pair) -> bool:
-    """Whether the question's function has a value where an answer says that it has."""
+    """Whether the question's function has a value where an answer says that it has, if it says so."""
+    if not letter:
+        return True
     function = _FUNCTION.search(pair.question.text) if pair.question is not None else None
     if function is None:
         return False
@@ -388,18 +416,12 @@ def _is_taken_there(letter: str, at: str, value: str, pair: Pair) -> bool:
 
 def _part(text: str, pair: Pair) -> _Part | None:
     """A value with its name before or behind it, or by itself; None for another text."""
-    before = _PLACE_BEFORE.match(text)
-    behind = next(iter(reversed(list(_PLACE_BEHIND.finditer(text)))), None) if before is None else None
-    place = before or (behind if behind is not None and behind.end() == len(text) else None)
-    if place is not None:
+    if (kind := _kind_of_point(text)) is not None:
+        return kind
+    if (place := _PLACE_BEFORE.match(text) or _PLACE_BEHIND.search(text)) is not None:
         rest = text[: place.start()] + text[place.end() :]
-        if not any(map(str.isdigit, rest)) and _NAME_ALONE.fullmatch(rest) is not None:
-            # `local maximum at x=-1`: the place is what is asked for
-            return _named(_LETTERS.findall(rest), f"{place['letter']}={place['at']}")
         part = _part(rest, pair)
-        return part if part is not None and _is_taken_there(place["letter"], place["at"], part.value, pair) else None
-    if (stands_at := _PLACE_NAMED.fullmatch(text)) is not None:
-        return _named(stands_at["name"].split(), stands_at["place"])
+        return None if part is None or part.place[0] else part._replace(place=(place["letter"], place["at"]))
     text = _STANDS_IN.sub("", text)
     text = text if "(" in text or "[" in text else _DECIMAL_COMMA.sub(".", text)
     if (sign := _SIGN.match(text)) is not None:

@@ -341,14 +341,21 @@ def _is_whole_asked(name: str, asked: Question) -> bool | None:
         pair = (of, over) if words["degree"] else (over, of)
         *_, last = [asked.text, *(one for one in re.split(r"[.。]\s+", asked.text) if len(_FORMULA.findall(one)) > 1)]
         sides = [bare_formula(one or other).split("=") for one, other in _FORMULA.findall(last)]
-        return any(pair[0] in first and pair[1] in second for first, second in pairwise(sides))
+        # a field that the question tells of by a polynomial has the answer's own name
+        return any(
+            pair[1] in second and (pair[0] in first or not any(map(str.isupper, "".join(first))))
+            for first, second in pairwise(sides)
+        )
     return None
 
 
 def _in_one_form(name: str, asked: Question) -> str:
-    """A size or an extreme with its sign first: `card(A)` for `|A|`, `max f` for `f_{\\max}`."""
+    """A size, an order or an extreme with its sign first: `card(A)` for `|A|`, `max f` for `f_{\\max}`."""
     if name[:1] == "|" == name[-1:] and len(name) > _SHORTEST_SIZE:
-        name = f"card({name[1:-1]})"
+        inside = name[1:-1]
+        is_asked = _OF_ORDERS.search(asked.text) is not None and "|" not in asked.text
+        of_element = is_asked and bare_formula(inside) in bare_formulas(asked.text)
+        name = f"{'ord' if of_element and _NAMED.fullmatch(inside) is None else 'card'}({inside})"
     name = name.replace("\\sigma_0(", "\\tau(")
     extreme = _EXTREME_OF.fullmatch(name)
     return name if extreme is None or _is_variable(extreme["of"], asked) else f"{extreme['is']} {extreme['of']}"
@@ -395,6 +402,7 @@ def _is_place(place: str, question: str) -> bool:
 _OF_FORMULAS = frozenset({"max", "min", "sup", "inf", "deg", "Res", "det", "tr", "rank", "dim"})
 
 
+_OF_ORDERS = re.compile(rf"(?<!in )(?<!what )(?<!which )(?:{SIGNS['ord'][0].asked.pattern})", re.IGNORECASE)
 _LETTER_OR_CALL = re.compile(
     r"[a-zA-Z][xtnzs]?|f,.*|\\(?:var)?(?:alpha|beta|gamma|delta|epsilon|eta|theta|lambda|mu|nu|rho|sigma|tau|phi|psi|omega)"
 )

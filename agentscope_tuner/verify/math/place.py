@@ -221,8 +221,8 @@ _COUNTEREXAMPLE = re.compile(
 # A sentence ends before its reason
 _PARTS = re.compile(r"[,;:(，；：]|\b(?:because|since|as|if|when|only|denn|weil|car|porque|perché)\b.*", re.DOTALL)
 _SAYS_IS = re.compile(
-    r"(?:it|this|that|they|es|c['’]?est|il|elle|[^\s=]+)\s+(?:\w+\s+){0,3}?"
-    r"(?:is|are|ist|sind|est|does|do)\b|c['’]est\b|es\b"
+    r"(?!that is\Z)(?:it|this|that|they|es|c['’]?est|il|elle|[^\s=]+)\s+(?:\w+\s+){0,3}?"
+    r"(?:is|are|ist|sind|est|does|do)\b|c['’]est\b(?![ -]à[ -])|es\b"
 )
 _AFTER_ALL = re.compile(r"\s(?:after all|indeed|actually)\Z")
 

@@ -100,9 +100,11 @@ _NUMBERED = re.compile(r"\s*(?:\(1\)(?=.*\(2\))|\(a\)(?=[\s$].*[\s;,$]\(b\)[\s$]
 
 _SHOWN = 80
 _DELIMITED = re.compile(
-    r"\$\$(.*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]|\*\*([^*]+)\*\*|\*([^*]+)\*|__([^_]+)__|`+([^`]+)`+", re.DOTALL
+    r"\$\$(.*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]|\*\*([^*]+)\*\*|\*([^*]+)\*|__([^_]+)__|`+([^`]+)`+|\\[,;:!](.*)"
+    r"|\{(?!.*\\(?:over|atop|choose|brace)(?![a-z]))((?:[^{}\\,;]|\\[a-zA-Z]|\\[ ,;:!]|\{[^{}]*\})*)\}",
+    re.DOTALL,
 )
-_OPENING = ("$", "\\", "*", "_", "`")
+_OPENING = ("$", "\\", "*", "_", "`", "{")
 # Groups of three with points, which are no two numbers: `1.234.567`, and with decimals `1.234.567,89`
 _POINTS = re.compile(r"(-?[1-9]\d{0,2}(?:\.\d{3}){2,})(?:,(\d+))?(?![\d.,])")
 _GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
@@ -133,7 +135,7 @@ def short(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    r"""The answer without its wrapping: a box, `$…$`, `\(…\)`, white space, a final full stop."""
+    r"""The answer without its wrapping: a box, `$…$`, `\(…\)`, white space, outer braces, a final full stop."""
     if text.isalnum():
         return text
     for _ in range(4):
@@ -142,6 +144,8 @@ def bare(text: str) -> str:
         if text[:1] in _OPENING and (match := _DELIMITED.fullmatch(text)):
             text = next(g for g in match.groups() if g is not None).strip()
         text = text.removeprefix("\\displaystyle ").removeprefix("\\textstyle ")
+        if text[-2:] in ("\\,", "\\;", "\\:", "\\!") and text[-3:-2] != "\\":
+            text = text[:-2]
         if text.endswith(".") and not text.endswith(".."):
             text = text[:-1].rstrip()
         if text == before:

@@ -62,11 +62,13 @@ from agentscope_tuner.verify.math.unfinished import unearned
 from agentscope_tuner.verify.math.units import (
     COUNTERS,
     NUMBER_WORDS,
+    currency_of,
     exponent_named,
     in_asked_unit,
     is_one_unit,
     is_physical,
     known,
+    measure,
     singular,
     unit_named,
     unit_of_markup,
@@ -509,8 +511,12 @@ _ASKS_SEVERAL = re.compile(
 _LISTS = re.compile(r";|\\pm|\\(?:text|mathrm)|\b(?:or|and)\b|и|\bet\b|\bund\b|\by\b")
 _OF_COMMAS = re.compile(
     r"[à-öø-žа-я]|\b(?:der|das|ist|wie|la|les|est|une?|quelle?s?|el|los|qual|che|wat|een|jaki|ile|berapa|quant[oaie]s?"
-    r"|combien|hvor|hoeveel)\b"
+    r"|combien|hvor|hoeveel|di|del(?:la)?|una|uma?|von|mit|und|het|van|och|yang|dengan|adalah|hitung(?:lah)?"
+    r"|le|du|berechnen?|bestimmen?|calcule[zr]?|calcola\w*|oblicz)\b"
 )
+_GROUP_OF_THREE = re.compile(r"(?<![\d.,}])(\d{1,3})(?:\{,\}|,)(\d{3})(?![\d.,{])")
+_FEW_DECIMALS = re.compile(r"\d(?:[.,]|\{,\})\d{1,2}(?!\d)")
+_POINT_OF_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3})\.(\d\d0)(?![\d.,])")
 _DECIMAL = re.compile(r"(?<![\d.,])(?:0([.,])\d+|\d+([.,])(?:\d{1,2}|\d{4,}))(?![\d.,]*\d)")
 
 
@@ -520,6 +526,23 @@ def _writes_commas(asked: str) -> bool:
     if len(signs) == 1:
         return signs == {","}
     return _OF_COMMAS.search(asked) is not None and not is_english(asked)
+
+
+def _in_commas(answer: str, truth: str, question: str | None, copied: Copied, **reads: bool) -> Asking:
+    r"""As `_stages_of_one`, then with the signs of the question's language: `8{,}125` is 8.125, `3.080` may be 3080.
+
+    A unit that is asked for may be a thousand times another, so there the reference stays as it is.
+    """
+    whole: MathVerdict = yield from _stages_of_one(answer, truth, question, copied, **reads)
+    if whole.outcome != "different" or not ("," in answer or "." in truth) or (asked := about(question)) is None:
+        return whole
+    is_one = answer.count(",") == 1 and _FEW_DECIMALS.search(truth) is None
+    mine = _GROUP_OF_THREE.sub(r"\1.\2", answer) if is_one else answer
+    theirs = truth if asked.asked_units or asked.speaks_of_rounding else _POINT_OF_THOUSANDS.sub(r"\1\2", truth)
+    if (mine, theirs) == (answer, truth) or not _writes_commas(asked.text.lower()):
+        return whole
+    other: MathVerdict = yield from _stages_of_one(mine, theirs, question, copied, **reads)
+    return other if other.outcome == "equal" else whole
 
 
 # A question about money of India, in a script of India, or with a number that is grouped so
@@ -644,7 +667,7 @@ def _stages(
         the pair and the stage that a worker is to run; it is sent the worker's outcome and reason. Or the pair and
         READING; it is sent the `ReadPair`.
     """
-    whole: MathVerdict = yield from _stages_of_one(
+    whole: MathVerdict = yield from _in_commas(
         answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long
     )
     # what is typeset in another way needs no reading of its parts
@@ -703,11 +726,25 @@ def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
         # `four` for 4
         truth = spelled_number(truth) or truth
     text, truth = (with_square_brackets(side, question) for side in (_with_rounded_name(text, truth), truth))
+    if "\\text" in text and (asked := about(question)) is not None:
+        text = _CURRENCY_IN_WORDS.sub(lambda said: _without_country(said, asked, truth), text, count=1)
     text, truth = units_in_line(text), units_in_line(truth)
     if is_one_unit(text) and is_one_unit(truth):
         # the units of a constant
         text, truth = f"1\\text{{ {unit_of_markup(text)}}}", f"1\\text{{ {unit_of_markup(truth)}}}"
     return with_declared_constant(text), with_declared_constant(truth)
+
+
+_CURRENCY_IN_WORDS = re.compile(r"(?<![^\W_])([A-Z][^\W\d_]+) ([^\W\d_]{2,})")
+
+
+def _without_country(said: re.Match[str], asked: Question, truth: str) -> str:
+    """A currency without its country, `dollars` for `US dollars`, where it is asked for, and no other country's is."""
+    named = currency_of(said[1], said[2])
+    others = [one for one in _CURRENCY_IN_WORDS.finditer(f"{asked.text} {truth}") if unit_named(one[2]) == named]
+    codes = {one for one in re.findall(r"(?<![^\W_])[A-Z]{2,3}(?![^\W_])", asked.text) if one[-1] == said[2][0].upper()}
+    is_asked = bool(codes) or (named is not None and measure(((named, 1),)) in asked.asked_units)
+    return named if named and is_asked and not others and {one[0] for one in codes} <= {said[1][0]} else said[0]
 
 
 # `P = Q = 40`
