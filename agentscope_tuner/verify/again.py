@@ -36,7 +36,7 @@ _LETTER_OF_WORD = (
 )
 _STATED_NUMBER = re.compile(
     rf"(?<![{_LETTER_OF_WORD}.^_/{{+=#≈-])(?<!approx )(?<!approx)(?<!#### )(?<!\{{,\}}){_NUMBER}"
-    rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*(?!\^\s*\{{?\\circ|\\[)\]%])[-+/^=×·\\]|\s*\*(?!\*))"
+    rf"(?![{_LETTER_OF_WORD}/]|\.\d|\{{,\}}\d|\s*(?!\^\s*\{{?\\circ|\\[)\]%]|\\,\\%)[-+/^=×·\\]|\s*\*(?!\*))"
 )
 _OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
 _EQUATION = re.compile(
@@ -382,7 +382,8 @@ CALLS_RIGHT = re.compile(
 #: What stands before a number that is said to be rounded.
 ROUGHLY = "\\approx "
 _PERCENT = re.compile(
-    r"\s?\\?[%％]|\s(?:percent|per cent|prozent|pour cent|por ciento|por cento|per cento|процент)", re.IGNORECASE
+    r"\s?(?:\\,)?\\?[%％]|\s(?:percent|per cent|prozent|pour cent|por ciento|por cento|per cento|процент)",
+    re.IGNORECASE,
 )
 #: What says that the number behind it is rounded.
 ROUGHLY_BEFORE = re.compile(
@@ -390,7 +391,8 @@ ROUGHLY_BEFORE = re.compile(
     r"|около|примерно|приблизительно|приблизно|khoảng|około|yaklaşık|ongeveer|ungefär|cirka|omtrent|noin|přibližně|asi"
     r"|körülbelül|approximativement"
     r"|approssimativamente"
-    r"|aproximativ|περίπου|تقريبا|حوالي|लगभग|ประมาณ|sekitar|kira-kira)(?: (?:the|il|lo|la|el|le|los|las|gli))?"
+    r"|aproximativ|περίπου|تقريباً?|حوالي|लगभग|ประมาณ|sekitar|kira-kira)"
+    r"(?: (?:the|il|lo|la|el|le|los|las|gli|un[ao]?|ein|uma?))?"
     r"|[≈约約][为是]?|약|\\approx)"
     r"[\s$]*(?:\\[(\[])?\Z",
     re.IGNORECASE,
@@ -408,13 +410,21 @@ def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
         spellings.insert(0, plain)
     if (unit := _UNIT_BEHIND.match(found.string, found.end(group))) is not None:
         spellings.insert(0, f"{spellings[0]}\\text{{ {unit[1]}}}")
-    if ROUGHLY_BEFORE.search(found.string, max(found.start(group) - _ROUGHLY_NEAR, 0), found.start(group)) is not None:
+    near = max(found.start(group) - _ROUGHLY_NEAR, 0)
+    if ROUGHLY_BEFORE.search(found.string, near, found.start(group)) or _ROUGHLY_BEHIND.match(
+        found.string, found.end(group)
+    ):
         spellings = [f"{ROUGHLY}{one}" for one in spellings]
     return tuple(spellings)
 
 
 _UNIT_BEHIND = re.compile(
     r"\s?\$?\s?(?:\\text\s*\{\s*)?((?:[^\W\d_]|[\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd°]){1,14}(?:/[a-zA-Z]{1,3})?(?:\^?[23²³])?)(?![\w])"
+)
+_ROUGHLY_BEHIND = re.compile(
+    rf"(?:{_PERCENT.pattern})?[\s$]*(?:approximately|aproximadamente|approximativement|approssimativamente|environ|circa"
+    r"|ungefähr|приблизительно|примерно|تقريباً?)(?!\w)(?=[\s$]*(?:[.!;。)]|\Z))",
+    re.IGNORECASE,
 )
 _ROUGHLY_NEAR = 20
 _IN_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+")

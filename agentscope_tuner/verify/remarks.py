@@ -162,6 +162,7 @@ _UNDERSTOOD = (
         generale geral bekannten connue conocida nota conhecida известной d'aire то positifs positivi positivos
         positivas positiven inclus incluidos inclusi compresi einschließlich можно noch nog übrig encore ancora aún
         todavía ainda ещё jeszcze restantes restants cioè ossia ovvero seja decir есть c'est-à-dire heißt czyli yani tức
+        أي حوالي تقريبا تقريباً
         itself themselves posibles possíveis possibili mögliche möglichen возможных note let box boxed exactement genau
         exactamente exatamente esattamente ровно jahre alt vor zeigen cuadradas cuadrados cúbicas carrées carrés
         cubes quadrati quadrate cubiche quadradas quadrados cúbicos квадратных кубических ед кв flächeneinheiten

@@ -31,6 +31,14 @@ x=\pm 1+2\pi n | $\boxed{x=\pm 1+2\pi n}$, där $n$ är ett heltal. | Lös ekvat
 42 | \boxed{42}\n\nAnswer: see above.
 \frac14 | \boxed{\frac14}\n\nLa probabilité cherchée est donc de 25 %. | Quelle est la probabilité ?
 \frac16 | $\boxed{\dfrac{1}{6}}$, or about 16.7%. | What is the probability of a 6?
+\frac{5}{36} | Es $\boxed{\dfrac{5}{36}}$, aproximadamente un 13,9 %. | ¿Cuál es la probabilidad?
+\frac{5}{36} | Es $\boxed{\dfrac{5}{36}}$, es decir, un $13{,}9\,\%$ aproximadamente. | ¿Cuál es la probabilidad?
+\frac{5}{36} | Sie ist $\boxed{\dfrac{5}{36}}$, also etwa $14\,\%$. | Wie groß ist die Wahrscheinlichkeit?
+\frac{5}{14} | الاحتمال هو $\boxed{\dfrac{5}{14}}$ أي حوالي $0.357$. | ما احتمال أن تكون الكرتان حمراوين؟
+\frac{5}{14} | الاحتمال هو $\boxed{\dfrac{5}{14}}$ أي 35.7% تقريباً. | ما احتمال أن تكون الكرتان حمراوين؟
+31.25\% | É $\frac{10}{32}=0{,}3125$, ou seja, $\boxed{31{,}25\,\%}$. | Qual é a probabilidade, em porcentagem?
+2\text{ kg} | It is $\boxed{2\text{ kg}}$, which is about 4.4 pounds. | How heavy is it in kg?
+3.98\times10^{-19}\text{ J} | É $\boxed{3{,}98\times10^{-19}\text{ J}}$, ou cerca de 2,5 eV. | Qual é a energia?
 4\pi | $\boxed{4\pi}$, soit environ $12{,}57$. | Calculer l'aire d'un disque de rayon 2.
 3 | 所以 $x=\boxed{3}$。\n\n答案：$3$ | 求 $x$ 的值。
 7 | $x=\boxed{7}$\n\nRéponse finale : $x = 7$ | Calculer $x$.
@@ -103,6 +111,14 @@ y=2x-1 | $\boxed{y=2x-1}$. The tangent line is $y=2x+1$. | Find the tangent line
 64 | $\boxed{64}$. Change the 64 to 15. | How many pens are there?
 \frac14 | \boxed{\frac14}\n\nLa probabilité cherchée est donc de 20 %. | Quelle est la probabilité ?
 \frac16 | $\boxed{\dfrac{1}{6}}$, or about 26.7%. | What is the probability of a 6?
+\frac{5}{36} | Es $\boxed{\dfrac{5}{36}}$, aproximadamente un 16,7 %. | ¿Cuál es la probabilidad?
+\frac{5}{36} | Es $\boxed{\dfrac{5}{36}}$, es decir, un $16{,}9\,\%$ aproximadamente. | ¿Cuál es la probabilidad?
+\frac{5}{36} | Sie ist $\boxed{\dfrac{5}{36}}$, also etwa $16\,\%$. | Wie groß ist die Wahrscheinlichkeit?
+\frac{5}{14} | الاحتمال هو $\boxed{\dfrac{5}{14}}$ أي حوالي $0.457$. | ما احتمال أن تكون الكرتان حمراوين؟
+\frac{5}{14} | الاحتمال هو $\boxed{\dfrac{5}{14}}$ أي 45.7% تقريباً. | ما احتمال أن تكون الكرتان حمراوين؟
+31.25\% | É $\frac{10}{32}=0{,}3125$; seja $\boxed{31{,}25\,\%}$. | Qual é a probabilidade, em porcentagem?
+2\text{ kg} | It is $\boxed{2\text{ kg}}$, which is about 5.4 pounds. | How heavy is it in kg?
+3.98\times10^{-19}\text{ J} | É $\boxed{3{,}98\times10^{-19}\text{ J}}$, ou cerca de 24,8 eV. | Qual é a energia?
 4\pi | $\boxed{4\pi}$, soit environ $15{,}57$. | Calculer l'aire d'un disque de rayon 2.
 64 | \boxed{64\text{ dollars}}\n\nTherefore Kylar needs to pay \$46 for the 16 glasses. | How much do 16 glasses cost?
 3 | 所以 $x=\boxed{3}$。\n\n答案：$4$ | 求 $x$ 的值。
