@@ -561,9 +561,18 @@ def _position(word: str, text: str) -> int:
     """Where a text has a word, in any of its forms; -1 where it has not."""
     if _is_of_east_asia(word):
         return text.lower().find(word)
-    said = ((one.start(), one[0].lower()) for one in _LETTERS.finditer(text))
-    # in Arabic, `and` is written together with its word
-    return next((at for at, one in said if same_word(word, one) or (one[0] == "و" and same_word(word, one[1:]))), -1)
+    said = ((one.start(), one[0].lower(), text[one.end() : one.end() + 2]) for one in _LETTERS.finditer(text))
+    return next(
+        (
+            at
+            for at, one, behind in said
+            if same_word(word, one)
+            # `Hoch- und Tiefpunkt`; and in Arabic, `and` is written together with its word
+            or (behind == "- " and word.startswith(one))
+            or (one[0] == "و" and same_word(word, one[1:]))
+        ),
+        -1,
+    )
 
 
 def _by_question(theirs: Sequence[_Part], asked: str) -> list[int]:
