@@ -389,9 +389,7 @@ _PERCENT = re.compile(
 ROUGHLY_BEFORE = re.compile(
     r"(?:\b(?:about|around|roughly|approximately|environ|etwa|rund|ungefähr|circa|cerca de|aproximadamente"
     r"|около|примерно|приблизительно|приблизно|khoảng|około|yaklaşık|ongeveer|ungefär|cirka|omtrent|noin|přibližně|asi"
-    r"|körülbelül|approximativement"
-    r"|approssimativamente"
-    r"|aproximativ|περίπου|تقريباً?|حوالي|लगभग|ประมาณ|sekitar|kira-kira)"
+    r"|körülbelül|approximativement|approssimativamente|aproximativ|περίπου|تقريباً?|حوالي|लगभग|ประมาณ|sekitar|kira-kira)"
     r"(?: (?:the|il|lo|la|el|le|los|las|gli|un[ao]?|ein|uma?))?"
     r"|[≈约約][为是]?|약|\\approx)"
     r"[\s$]*(?:\\[(\[])?\Z",
@@ -410,9 +408,9 @@ def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
         spellings.insert(0, plain)
     if (unit := _UNIT_BEHIND.match(found.string, found.end(group))) is not None:
         spellings.insert(0, f"{spellings[0]}\\text{{ {unit[1]}}}")
-    near = max(found.start(group) - _ROUGHLY_NEAR, 0)
-    if ROUGHLY_BEFORE.search(found.string, near, found.start(group)) or _ROUGHLY_BEHIND.match(
-        found.string, found.end(group)
+    start, end = found.span(group)
+    if ROUGHLY_BEFORE.search(found.string, max(start - _ROUGHLY_NEAR, 0), start) or _ROUGHLY_BEHIND.match(
+        found.string, end
     ):
         spellings = [f"{ROUGHLY}{one}" for one in spellings]
     return tuple(spellings)

@@ -618,10 +618,11 @@ def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked
     for at, word in enumerate(words):
         if word in REASONS and at:
             return ""
+        given = _is_given_number(words, at, asked) and re.search(_ANSWER, sentence.lower()) is None
         if IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
             if unsaid := _unknown_run(word, asked):
                 return unsaid
-        elif not (knows(word, asked) or word in _PLACES or (at and word in SUPPOSES_FIRST)):
+        elif not (given or knows(word, asked) or word in _PLACES or (at and word in SUPPOSES_FIRST)):
             return word
     return ""
 

@@ -742,27 +742,24 @@ def _with_rounded_name(text: str, truth: str) -> str:
 
 
 _OWN_ROUNDING = re.compile(r"[^=≈,;]{1,80}?(?:\\approx(?![a-z])|≈)\s*(?P<rough>-?\d+\.\d{2,})")
-_ROUNDED = re.compile(r"(?P<name>[^=≈,;]{0,24}?)\s*(?P<is>=|\\approx(?![a-z])|≈|\A)\s*(?P<rough>-?\d+\.\d{2,})")
+_ROUNDED = re.compile(r"(?:[^=≈,;]{1,24}?(?:=|\\approx(?![a-z])|≈)\s*)?-?\d+\.\d{2,}")
 _ROUNDED_FIRST = re.compile(
     r"\A(?P<name>[^=≈,;]{0,24}?)\s*(?:\\approx(?![a-z])|≈)\s*(?P<rough>-?\d+\.\d+)\s*(?P<exact>=\s*(?!-?[\d.]+\Z)[^=≈]+)\Z"
 )
 _EXACTLY = re.compile(
-    r"exa[ck]t|esatt|genau|точн|精确值|准确值|正確な|fraction|bruch|fracci|frazion|fração|дроб|分数|分數|simpl"
-    "|radical|surd|in terms of|closed",
+    "exa[ck]t|esatt|genau|точн|精确值|准确值|正確な|fra[cz]|bruch|fraç|дроб|分数|分數|simpl|radical|surd|closed",
     re.IGNORECASE,
 )
 
 
 def _as_rounded(text: str, truth: str, question: str | None) -> tuple[str, str]:
-    r"""An answer's decimal and the one of a reference that tells its own, where no exact value is asked for.
+    r"""For a decimal, the one of a reference that tells its own, where no exact value is asked for.
 
     An answer that tells its rounding first gets it last: `x = \frac{17}{3} \approx 5.67`.
     """
     text = _ROUNDED_FIRST.sub(r"\g<name>\g<exact>\\approx \g<rough>", text)
-    mine, theirs = _ROUNDED.fullmatch(text), _OWN_ROUNDING.fullmatch(truth)
-    if mine is None or theirs is None or not question or _EXACTLY.search(question) is not None:
-        return text, truth
-    return f"{mine['name']}={mine['rough']}" if mine["name"] else mine["rough"], theirs["rough"]
+    theirs = _OWN_ROUNDING.fullmatch(truth) if question and _ROUNDED.fullmatch(text) else None
+    return text, truth if theirs is None or _EXACTLY.search(question or "") else theirs["rough"]
 
 
 def _said_alone(text: str, asked: Question) -> str:
