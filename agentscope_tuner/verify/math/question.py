@@ -99,9 +99,8 @@ _DELIMITED = re.compile(
     r"|\\begin\{((?:align|equation|gather|cases|eqnarray|multline)\w*\*?)\}(.+?)\\end\{\5\}",
     re.DOTALL,
 )
-# What only hangs from the word before it: `CO$_2$`
-_INDEX = re.compile(r"\s*(?:[_^](?:\{[^{}]*\}|[^{}]))+\s*")
-_NUMBER_SET = re.compile(r"\s*\\mathbb(?!\s*\{?[EPV]\}?\s*(?:\\left)?\s*[(\[])")
+# No name: a set of numbers, and what only hangs from the word before it, as in `CO$_2$`
+_NAMELESS = re.compile(r"\s*(?:\\mathbb(?!\s*\{?[EPV]\}?\s*(?:\\left)?\s*[(\[])|(?:[_^](?:\{[^{}]*\}|[^{}]))+\s*\Z)")
 # A name in a text that marks no formulas: a function's value, a name with an index, a letter that ends what is asked
 _NAMED_PLAINLY = re.compile(
     r"(?<![a-zA-Z0-9_À-ɏ\\'’.°/(])(?:[a-zA-Z]\s?[(\[][^()\[\]=]{1,12}[)\]](?![=^(]| [=^])"
@@ -435,7 +434,7 @@ class Question:
             said = next(g for g in (*match.groups()[:4], match.group(6)) if g is not None) if marked else match.group()
             # what stands before a gap is asked for: `q=____`
             said = _before_gap(said) or said
-            if not (_RELATES.search(_CHANCE.sub("", said)) or _NUMBER_SET.match(said) or _INDEX.fullmatch(said)):
+            if not _RELATES.search(_CHANCE.sub("", said)) and not _NAMELESS.match(said):
                 with suppress(Unreadable, TooComplex):
                     said_of = self.text[max(match.start() - 24, 0) : match.start()]
                     found.append((_undecorated([t.text for t in tokenize(said)]), match.start(), said_of))

@@ -45,6 +45,8 @@ x=\pm 1+2\pi n | $\boxed{x=\pm 1+2\pi n}$, där $n$ är ett heltal. | Lös ekvat
 (3,5) | It is $\boxed{(3,5)}$, while it decreases on $(5,6)$. | Where is f increasing?
 6x+3y=6 | It is $\boxed{6x+3y-6=0}$. All three points satisfy this equation. | Line through the 3 points?
 8 | Each gets $\boxed{8}$. The five friends share all apples. | 5 friends share 40 apples. How many does each get?
+\frac34 | So it is $\boxed{\frac34}$. The partial sums are $0.333, 0.556, 0.667, \ldots$. | Evaluate the sum.
+\frac34 | So it is $\boxed{\frac34}$. The partial sums 0.333, 0.556, 0.667, ... grow towards it. | Evaluate the sum.
 4\pi | $\boxed{4\pi}$, soit environ $12{,}57$. | Calculer l'aire d'un disque de rayon 2.
 3 | 所以 $x=\boxed{3}$。\n\n答案：$3$ | 求 $x$ 的值。
 7 | $x=\boxed{7}$\n\nRéponse finale : $x = 7$ | Calculer $x$.
@@ -131,6 +133,9 @@ y=2x-1 | $\boxed{y=2x-1}$. The tangent line is $y=2x+1$. | Find the tangent line
 (3,5) | It is $\boxed{(3,5)}$. So it is increasing on $(5,6)$, decreasing elsewhere. | Where is f increasing?
 6x+3y=6 | It is $\boxed{6x+3y-6=0}$. Only three points satisfy this equation. | Line through the 3 points?
 8 | Each gets $\boxed{8}$. The five apples are the answer. | 5 friends share 40 apples. How many does each get?
+\frac34 | So it is $\boxed{\frac34}$. The partial sums are $0.333, 0.556, 0.667$. | Evaluate the sum.
+\frac34 | So it is $\boxed{\frac34}$. From 0.333, 0.556, 0.667, ..., it is 0.7. | Evaluate the sum.
+2,4,6 | They are $\boxed{2,4,6}$. Rather 1, 3, 5, ... | List the first terms of the sequence.
 4\pi | $\boxed{4\pi}$, soit environ $15{,}57$. | Calculer l'aire d'un disque de rayon 2.
 64 | \boxed{64\text{ dollars}}\n\nTherefore Kylar needs to pay \$46 for the 16 glasses. | How much do 16 glasses cost?
 3 | 所以 $x=\boxed{3}$。\n\n答案：$4$ | 求 $x$ 的值。
