@@ -36,7 +36,7 @@ _LETTER_OF_WORD = (
 )
 _STATED_NUMBER = re.compile(
     rf"(?<![{_LETTER_OF_WORD}.^_/{{+=#≈-])(?<!approx )(?<!approx)(?<!#### )(?<!\{{,\}}){_NUMBER}"
-    rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*(?!\^\s*\{{?\\circ|\\[)\]%])[-+/^=×·\\]|\s*\*(?!\*))"
+    rf"(?![{_LETTER_OF_WORD}/]|\.\d|\{{,\}}\d|\s*(?!\^\s*\{{?\\circ|\\[)\]%]|\\,\\%)[-+/^=×·\\]|\s*\*(?!\*))"
 )
 _OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
 _EQUATION = re.compile(
@@ -63,7 +63,10 @@ _STATES = re.compile(
 )
 _MOST_STATED = 8
 # Three numbers or more
-_LIST = re.compile(rf"(?<!\w)\$?{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?){{2,}}")
+_LIST = re.compile(
+    rf"(?<!\w)\$?{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?){{2,}}"
+    r"(?P<on>,? ?(?:\\[lc]?dots|…|\.{3}))?"
+)
 # A label and what joins it to its value; without the words that also name other quantities
 _NAMES_ANSWER = _ANSWER_WORDS.replace("|total|value", "")
 _LABEL = re.compile(
@@ -247,11 +250,13 @@ def _unless_it_states(reason: re.Match[str]) -> str:
 
 
 def _unless_counted(content: str, listed: re.Match[str]) -> str:
-    """A list of numbers but for one that an answer counts or adds up: `These are 2, 3 and 5`, of 3 or of 10."""
+    """A list of numbers but for one that goes on in dots, or that an answer counts or adds up: `These are 2, 3 and 5`,
+    of 3 or of 10.
+    """
     numbers = re.findall(_NUMBER, listed[0])
     whole = [int(one) for one in numbers if one.isdigit() and len(one) <= _FEW_DIGITS]
     adds_up = len(whole) == len(numbers) and content == str(sum(whole))
-    return " " if adds_up or content == str(len(numbers)) else listed[0]
+    return " " if adds_up or (listed["on"] and "," not in content) or content == str(len(numbers)) else listed[0]
 
 
 _FEW_DIGITS = 9
@@ -384,15 +389,14 @@ CALLS_RIGHT = re.compile(
 #: What stands before a number that is said to be rounded.
 ROUGHLY = "\\approx "
 _PERCENT = re.compile(
-    r"\s?\\?[%％]|\s(?:percent|per cent|prozent|pour cent|por ciento|por cento|per cento|процент)", re.IGNORECASE
+    r"\s?(?:\\,)?\\?[%％]|\s(?:per ?cent|prozent|pour cent|por ciento|por cento|per cento|процент)", re.IGNORECASE
 )
 #: What says that the number behind it is rounded.
 ROUGHLY_BEFORE = re.compile(
     r"(?:\b(?:about|around|roughly|approximately|environ|etwa|rund|ungefähr|circa|cerca de|aproximadamente"
     r"|около|примерно|приблизительно|приблизно|khoảng|około|yaklaşık|ongeveer|ungefär|cirka|omtrent|noin|přibližně|asi"
-    r"|körülbelül|approximativement"
-    r"|approssimativamente"
-    r"|aproximativ|περίπου|تقريبا|حوالي|लगभग|ประมาณ|sekitar|kira-kira)(?: (?:the|il|lo|la|el|le|los|las|gli))?"
+    r"|körülbelül|approximativement|approssimativamente|aproximativ|περίπου|تقريباً?|حوالي|लगभग|ประมาณ|sekitar|kira-kira)"
+    r"(?: (?:the|il|lo|la|el|le|los|las|gli|un[ao]?|ein|uma?))?"
     r"|[≈约約][为是]?|약|\\approx)"
     r"[\s$]*(?:\\[(\[])?\Z",
     re.IGNORECASE,
@@ -410,13 +414,20 @@ def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
         spellings.insert(0, plain)
     if (unit := _UNIT_BEHIND.match(found.string, found.end(group))) is not None:
         spellings.insert(0, f"{spellings[0]}\\text{{ {unit[1]}}}")
-    if ROUGHLY_BEFORE.search(found.string, max(found.start(group) - _ROUGHLY_NEAR, 0), found.start(group)) is not None:
+    start, end = found.span(group)
+    if ROUGHLY_BEFORE.search(found.string, max(start - _ROUGHLY_NEAR, 0), start) or _ROUGHLY_BEHIND.match(
+        found.string, end
+    ):
         spellings = [f"{ROUGHLY}{one}" for one in spellings]
     return tuple(spellings)
 
 
 _UNIT_BEHIND = re.compile(
     r"\s?\$?\s?(?:\\text\s*\{\s*)?((?:[^\W\d_]|[\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd°]){1,14}(?:/[a-zA-Z]{1,3})?(?:\^?[23²³])?)(?![\w])"
+)
+_ROUGHLY_BEHIND = re.compile(
+    rf"(?i)(?:{_PERCENT.pattern})?[\s$]*(?:approximately|aproximadamente|approximativement|approssimativamente|environ"
+    r"|circa|ungefähr|приблизительно|примерно|تقريباً?)(?!\w)(?=[\s$]*(?:[.!;。)]|\Z))"
 )
 _ROUGHLY_NEAR = 20
 _IN_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+")

@@ -477,8 +477,8 @@ _ASKS = re.compile(
 )
 # What begins a condition, or says where the things lie of which several are asked for
 _CONDITION = re.compile(
-    r"[;:；：]|\b(?:that|which|where|whose|when|if|such|for|so|with|given|between|than|satisfying|on|knowing|wenn|falls|für"
-    r"|mit|bei|zwischen|deren|dessen|si|quand|lorsque|entre|dont|tels?|telles?|sachant|avec|cuando|con|se|quando|tra|cui"
+    r"[:；：]|;(?!\s?-?\d)|\b(?:that|which|where|whose|when|if|such|for|so|with|given|between|than|satisfying|on|knowing"
+    r"|wenn|falls|für|mit|bei|zwischen|deren|dessen|si|quand|lorsque|entre|dont|tels?|telles?|sachant|avec|cuando|con|se|quando|tra|cui"
     r"|com|если|когда|при|между|для|котор\w+|jika|khi|nếu|als|waar|jeśli|gdy|gdzie)\b",
     re.IGNORECASE,
 )
@@ -513,7 +513,7 @@ _BEGINS = re.compile(
 )
 # Where the question stands at the end of its clause, and what is asked for before it
 _ENDS = re.compile(r"求|多少|[几幾何]|いく[つら]|どれ|몇|구하|구해|얼마|몇|\bkaç|\bnedir|\bbulun")
-_CLAUSES = re.compile(r",(?!\s?-?\d)|[，、;；]")
+_CLAUSES = re.compile(r"[,;](?!\s?-?\d)|[，、；]")
 
 
 @lru_cache(maxsize=1_024)

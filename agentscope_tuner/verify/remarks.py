@@ -162,6 +162,7 @@ _UNDERSTOOD = (
         generale geral bekannten connue conocida nota conhecida известной d'aire то positifs positivi positivos
         positivas positiven inclus incluidos inclusi compresi einschließlich можно noch nog übrig encore ancora aún
         todavía ainda ещё jeszcze restantes restants cioè ossia ovvero seja decir есть c'est-à-dire heißt czyli yani tức
+        أي حوالي تقريبا تقريباً
         itself themselves posibles possíveis possibili mögliche möglichen возможных note let box boxed exactement genau
         exactamente exatamente esattamente ровно jahre alt vor zeigen cuadradas cuadrados cúbicas carrées carrés
         cubes quadrati quadrate cubiche quadradas quadrados cúbicos квадратных кубических ед кв flächeneinheiten
@@ -617,10 +618,11 @@ def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked
     for at, word in enumerate(words):
         if word in REASONS and at:
             return ""
+        given = _is_given_number(words, at, asked) and re.search(_ANSWER, sentence.lower()) is None
         if IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
             if unsaid := _unknown_run(word, asked):
                 return unsaid
-        elif not (knows(word, asked) or word in _PLACES or (at and word in SUPPOSES_FIRST)):
+        elif not (given or knows(word, asked) or word in _PLACES or (at and word in SUPPOSES_FIRST)):
             return word
     return ""
 

@@ -152,7 +152,7 @@ SHIFTS = word_set(
     más mehr menos moins weniger больше меньше fewer minus near about almost nearly roughly approximately barely hardly
     knapp etwa ungefähr rund unter über fast fere environ presque jusqu'à quasiment casi mejor quase circa cerca
     около почти порядка примерно yaklaşık περίπου σχεδόν kira-kira sekitar hampir omtrent ongeveer bijna około prawie
-    blisko omkring nästan bortåt khoảng gần xỉ від od от från dari عن حوالي تقريبا लगभग 약 거의 대략 ประมาณ"""
+    blisko omkring nästan bortåt khoảng gần xỉ від od от från dari عن حوالي تقريبا تقريباً लगभग 약 거의 대략 ประมาณ"""
 )
 # Prepositions right before a value that say nothing: the word before them may bound it
 HANGS = word_set("of to by at de von di del da do van i từ in on for as per a")
@@ -852,7 +852,8 @@ def _turn(words: Sequence[str], asked: Asked, is_value: bool) -> str:
             continue
         if word in SUPPOSES and (at == 0 or word not in SUPPOSES_FIRST) and not _is_passive(words[at:]):
             return word
-        if word in _LETS and words[at + 1 : at + 2] not in (["us"], ["me"]) and len(words) - at <= _MOST_LET:
+        sets = word in _LETS and words[at - 1 : at] != ["ou"]
+        if sets and words[at + 1 : at + 2] not in (["us"], ["me"]) and len(words) - at <= _MOST_LET:
             return word
         if denies(word) and not (word == "nu" and at + 1 == len(words)):
             # `the students not in the band`: of what the question speaks of

@@ -76,6 +76,7 @@ from agentscope_tuner.verify.math.node import (
     is_relation,
     literal,
     mapped,
+    number,
     renamed,
     symbols,
     walk,
@@ -113,6 +114,7 @@ from agentscope_tuner.verify.math.sets import (
     label,
     named_value,
 )
+from agentscope_tuner.verify.math.units import measure
 
 
 def _amount(node: Node) -> Node:
@@ -134,7 +136,11 @@ def _steps(reading: Reading) -> list[Reading]:
 
 
 def _same_scale(exact: Node, rough: Node) -> Pair:
-    """The numbers of two sides; a percentage beside a plain number keeps its sign, `\\frac13 \\approx 33.3\\%`."""
+    """The numbers of two sides, of two amounts in one unit; a percentage beside a plain number keeps its sign."""
+    if isinstance(exact, Quantity) and isinstance(rough, Quantity):
+        mine, theirs = measure(exact.unit), measure(rough.unit)
+        times = number(mine.size / theirs.size if mine.dimension == theirs.dimension else Fraction(1))
+        return Product((exact.inside, times)), rough.inside
     apart = isinstance(exact, Percent) != isinstance(rough, Percent)
     return (exact, rough) if apart else (_amount(exact), _amount(rough))
 

@@ -357,7 +357,7 @@ _FALLS = (
     "|減少"
 )
 _CHANGE = re.compile(
-    rf"(?:(?:it |an? |eine[rn]? )?(?:(?P<rises>{_RISES})|(?P<falls>{_FALLS}))了?)?"
+    rf"(?:(?:it |an? |eine[rn]? |une? |una |uma? )?(?:(?P<rises>{_RISES})|(?P<falls>{_FALLS}))了?)?"
     r"(?: ?(?:of|by|um|von|de|del|di|на|na|o|med))? ?(?:una? |an? )?(?P<sign>[-+−]?) ?(?P<amount>\d[\d.,]* ?\\?%?)"
     rf" ?(?:(?P<rose>{_RISES})|(?P<fell>{_FALLS}))?",
     re.IGNORECASE,

@@ -71,7 +71,7 @@ from agentscope_tuner.verify.math.question import Question, is_english
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable
 from agentscope_tuner.verify.math.units import operates
 from agentscope_tuner.verify.math.unwrap import Pair
-from agentscope_tuner.verify.words import DENIES, OFFERS, word_set
+from agentscope_tuner.verify.words import CALLS_WRONG, DENIES, OFFERS, word_set
 
 _YES_NO = re.compile(
     r"(yes|no|true|false|ja|nein|oui|non|sí|sim|não|sì|да|нет|はい|いいえ|네|예|아니[오요])\b(?:\s*[,.;:、，。–-]\s*(.*))?",
@@ -478,6 +478,14 @@ def yes_or_no(text: str, question: Question | None) -> str | None:
         left = _COPULA_BEHIND.sub("", rest[: denied.start()] if denied is not None else rest)
         return match[1] if left in question.text and (denied is not None) == (match[1][0] in "い아") else None
     words, denying = rest.lower().split(), match[1].lower() in ("no", "false")
+    others = [word for word in words if CALLS_WRONG.fullmatch(word.strip(".,!")) is None]
+    if match[1].lower() not in _AFFIRMS and len(words) - len(others) == 1 and not reasons:
+        # `Nein, falsch`
+        return (
+            match[1].lower()
+            if all(_repeats_asked(one.strip(".,!").removeprefix("c'"), question) for one in others)
+            else None
+        )
     if denying and question is not None and _affirms(match[2] or "", question.text) and not _is_true(text):
         return None
     asked = question.words if question is not None else frozenset()

@@ -583,9 +583,13 @@ def _position(word: str, text: str) -> int:
     """Where a text has a word, in any of its forms; -1 where it has not."""
     if _is_of_east_asia(word):
         return text.lower().find(word)
-    said = ((one.start(), one[0].lower()) for one in _LETTERS.finditer(text))
-    # in Arabic, `and` is written together with its word
-    return next((at for at, one in said if same_word(word, one) or (one[0] == "و" and same_word(word, one[1:]))), -1)
+    for said in _LETTERS.finditer(text):
+        one = said[0].lower()
+        # `Hoch- und Tiefpunkt`; in Arabic, `and` is written together with its word
+        is_begun = text.startswith("- ", said.end()) and word.startswith(one)
+        if is_begun or same_word(word, one) or (one[0] == "و" and same_word(word, one[1:])):
+            return int(said.start())
+    return -1
 
 
 def _by_question(theirs: Sequence[_Part], asked: str) -> list[int]:

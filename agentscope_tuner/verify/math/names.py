@@ -299,9 +299,9 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
     if joined is not None and asked_joined is not None and joined.lastgroup != asked_joined.lastgroup:
         return False
     asks = asking_clause(asked.text)[0]
-    if own[0][0] in ("d", "dist") and (points := {*_NAMED.findall(name)}) != {*_NAMED.findall(asks)[: len(points)]}:
+    if own[0][0] in ("d", "dist") and not _is_between(_NAMED.findall(name), things := _NAMED.findall(asks), asked):
         # of other points
-        return False if _NAMED.search(asks) else None
+        return False if things else None
     if all(_is_asked(meant, asks) for _, meant in own):
         return True
     if not _COMMON.issuperset(sign for sign, meant in own if not _is_asked(meant, asks)) and any(
@@ -309,6 +309,12 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
     ):
         return False
     return True if all(_is_asked(meant, asked.text) for _, meant in own) else None
+
+
+def _is_between(points: Sequence[str], things: Sequence[str], asked: Question) -> bool:
+    """Whether a distance is between the things asked for; one of them may have its name, as a plane, in the answer."""
+    known = {*points} & {"O", *asked.letters}
+    return known == {*things[: len(known)]} and (known == {*points} or len(known) == len({*things}) == 1)
 
 
 _OF_NUMBERS = re.compile(r"(?P<short>[^\W\d_]{3,6})\((?P<of>\d+(?:[,;]\d+)+)\)")

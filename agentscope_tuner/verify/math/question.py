@@ -99,7 +99,8 @@ _DELIMITED = re.compile(
     r"|\\begin\{((?:align|equation|gather|cases|eqnarray|multline)\w*\*?)\}(.+?)\\end\{\5\}",
     re.DOTALL,
 )
-_NUMBER_SET = re.compile(r"\s*\\mathbb(?!\s*\{?[EPV]\}?\s*(?:\\left)?\s*[(\[])")
+# No name: a set of numbers, and what only hangs from the word before it, as in `CO$_2$`
+_NAMELESS = re.compile(r"\s*(?:\\mathbb(?!\s*\{?[EPV]\}?\s*(?:\\left)?\s*[(\[])|(?:[_^](?:\{[^{}]*\}|[^{}]))+\s*\Z)")
 # A name in a text that marks no formulas: a function's value, a name with an index, a letter that ends what is asked
 _NAMED_PLAINLY = re.compile(
     r"(?<![a-zA-Z0-9_À-ɏ\\'’.°/(])(?:[a-zA-Z]\s?[(\[][^()\[\]=]{1,12}[)\]](?![=^(]| [=^])"
@@ -262,7 +263,8 @@ class _Says(Kept["Question", bool]):
 
 
 _ASKS_ANGLE = re.compile(
-    r"(?<![^\W\d_])(?:angle|[^\W\d_]*winkel|ángulo|angolo|ângulo|угол|угл[аы]|góc|açı|kąt|hoek)|夹角|角度|なす角|倾斜角|사잇각",
+    r"(?<![^\W\d_])(?:angle|[^\W\d_]*winkel|ángulo|angolo|ângulo|угол|угл[аы]|góc|açı|kąt|hoek)|夹角|角度|なす角|倾斜角|사잇각"
+    r"|角(?=的大小|\s*\$?\s*(?:[A-Z]|\\(?:alpha|beta|gamma|theta)))|∠",
     re.IGNORECASE,
 )
 # by name, or by a bound of an angle
@@ -432,7 +434,7 @@ class Question:
             said = next(g for g in (*match.groups()[:4], match.group(6)) if g is not None) if marked else match.group()
             # what stands before a gap is asked for: `q=____`
             said = _before_gap(said) or said
-            if not _RELATES.search(_CHANCE.sub("", said)) and not _NUMBER_SET.match(said):
+            if not _RELATES.search(_CHANCE.sub("", said)) and not _NAMELESS.match(said):
                 with suppress(Unreadable, TooComplex):
                     said_of = self.text[max(match.start() - 24, 0) : match.start()]
                     found.append((_undecorated([t.text for t in tokenize(said)]), match.start(), said_of))

@@ -755,6 +755,10 @@ _TEXT_BEHIND = re.compile(r"(?<=[\d}])(?P<gap>(?:\\[ ,;:!]|[~\s])*)\\text\s*\{\s
 
 def _text_in_english(match: re.Match[str]) -> str:
     r"""A unit of several words that stands upright behind a number in English: `\text{ metrů za sekundu}`."""
+    words = match["words"].split("-")
+    if len(words) > 1 and all(unit_named(word) is not None and len(word) > _ABBREVIATION for word in words):
+        # `newton-seconds`
+        return f"{match['gap']}\\text{{ {' '.join(words)}}}"
     said, end = in_english(match["words"])
     if not said or end < len(match["words"].rstrip(".")):
         return match[0]

@@ -725,6 +725,7 @@ def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
     if any(map(str.isdigit, text)):
         # `four` for 4
         truth = spelled_number(truth) or truth
+    text, truth = _as_rounded(text, truth, question)
     text, truth = (with_square_brackets(side, question) for side in (_with_rounded_name(text, truth), truth))
     if "\\text" in text and (asked := about(question)) is not None:
         text = _CURRENCY_IN_WORDS.sub(lambda said: _without_country(said, asked, truth), text, count=1)
@@ -775,6 +776,27 @@ _ROUNDED_NAME = re.compile(
 def _with_rounded_name(text: str, truth: str) -> str:
     r"""A name's rounded value as its value, where the reference is a decimal: `P(X>1) \approx 0.135`."""
     return _ROUNDED_NAME.sub(r"\1=\2", text) if _HAS_DECIMALS.fullmatch(truth) is not None else text
+
+
+_OWN_ROUNDING = re.compile(r"[^=≈,;]{1,80}?(?:\\approx(?![a-z])|≈)\s*(?P<rough>-?\d+\.\d{2,})")
+_ROUNDED = re.compile(r"(?:[^=≈,;]{1,24}?(?:=|\\approx(?![a-z])|≈)\s*)?-?\d+\.\d{2,}")
+_ROUNDED_FIRST = re.compile(
+    r"\A(?P<name>[^=≈,;]{0,24}?)\s*(?:\\approx(?![a-z])|≈)\s*(?P<rough>-?\d+\.\d+)\s*(?P<exact>=\s*(?!-?[\d.]+\Z)[^=≈]+)\Z"
+)
+_EXACTLY = re.compile(
+    "exa[ck]t|esatt|genau|точн|精确值|准确值|正確な|fra[cz]|bruch|fraç|дроб|分数|分數|simpl|radical|surd|closed",
+    re.IGNORECASE,
+)
+
+
+def _as_rounded(text: str, truth: str, question: str | None) -> tuple[str, str]:
+    r"""For a decimal, the one of a reference that tells its own, where no exact value is asked for.
+
+    An answer that tells its rounding first gets it last: `x = \frac{17}{3} \approx 5.67`.
+    """
+    text = _ROUNDED_FIRST.sub(r"\g<name>\g<exact>\\approx \g<rough>", text)
+    theirs = _OWN_ROUNDING.fullmatch(truth) if question and _ROUNDED.fullmatch(text) else None
+    return text, truth if theirs is None or _EXACTLY.search(question or "") else theirs["rough"]
 
 
 def _said_alone(text: str, asked: Question) -> str:

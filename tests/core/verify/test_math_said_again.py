@@ -31,6 +31,22 @@ x=\pm 1+2\pi n | $\boxed{x=\pm 1+2\pi n}$, där $n$ är ett heltal. | Lös ekvat
 42 | \boxed{42}\n\nAnswer: see above.
 \frac14 | \boxed{\frac14}\n\nLa probabilité cherchée est donc de 25 %. | Quelle est la probabilité ?
 \frac16 | $\boxed{\dfrac{1}{6}}$, or about 16.7%. | What is the probability of a 6?
+\frac{5}{36} | Es $\boxed{\dfrac{5}{36}}$, aproximadamente un 13,9 %. | ¿Cuál es la probabilidad?
+\frac{5}{36} | Es $\boxed{\dfrac{5}{36}}$, es decir, un $13{,}9\,\%$ aproximadamente. | ¿Cuál es la probabilidad?
+\frac{5}{36} | Sie ist $\boxed{\dfrac{5}{36}}$, also etwa $14\,\%$. | Wie groß ist die Wahrscheinlichkeit?
+\frac{5}{14} | الاحتمال هو $\boxed{\dfrac{5}{14}}$ أي حوالي $0.357$. | ما احتمال أن تكون الكرتان حمراوين؟
+\frac{5}{14} | الاحتمال هو $\boxed{\dfrac{5}{14}}$ أي 35.7% تقريباً. | ما احتمال أن تكون الكرتان حمراوين؟
+31.25\% | É $\frac{10}{32}=0{,}3125$, ou seja, $\boxed{31{,}25\,\%}$. | Qual é a probabilidade, em porcentagem?
+2\text{ kg} | It is $\boxed{2\text{ kg}}$, which is about 4.4 pounds. | How heavy is it in kg?
+3.98\times10^{-19}\text{ J} | É $\boxed{3{,}98\times10^{-19}\text{ J}}$, ou cerca de 2,5 eV. | Qual é a energia?
+[3,5] | Es wächst auf $\boxed{[3,5]}$ und ist fallend auf $[5,6]$. | In welchem Intervall ist f monoton wachsend?
+[3,5] | Sur $\boxed{[3,5]}$ ; elle est croissante sur $[5,6]$. | Sur quel intervalle f est-elle décroissante ?
+(3,5) | 单调递增区间为 $\boxed{(3,5)}$，而在 $(5,6)$ 上单调递减。 | 求函数 $f(x)$ 的单调递增区间。
+(3,5) | It is $\boxed{(3,5)}$, while it decreases on $(5,6)$. | Where is f increasing?
+6x+3y=6 | It is $\boxed{6x+3y-6=0}$. All three points satisfy this equation. | Line through the 3 points?
+8 | Each gets $\boxed{8}$. The five friends share all apples. | 5 friends share 40 apples. How many does each get?
+\frac34 | So it is $\boxed{\frac34}$. The partial sums are $0.333, 0.556, 0.667, \ldots$. | Evaluate the sum.
+\frac34 | So it is $\boxed{\frac34}$. The partial sums 0.333, 0.556, 0.667, ... grow towards it. | Evaluate the sum.
 4\pi | $\boxed{4\pi}$, soit environ $12{,}57$. | Calculer l'aire d'un disque de rayon 2.
 3 | 所以 $x=\boxed{3}$。\n\n答案：$3$ | 求 $x$ 的值。
 7 | $x=\boxed{7}$\n\nRéponse finale : $x = 7$ | Calculer $x$.
@@ -103,6 +119,23 @@ y=2x-1 | $\boxed{y=2x-1}$. The tangent line is $y=2x+1$. | Find the tangent line
 64 | $\boxed{64}$. Change the 64 to 15. | How many pens are there?
 \frac14 | \boxed{\frac14}\n\nLa probabilité cherchée est donc de 20 %. | Quelle est la probabilité ?
 \frac16 | $\boxed{\dfrac{1}{6}}$, or about 26.7%. | What is the probability of a 6?
+\frac{5}{36} | Es $\boxed{\dfrac{5}{36}}$, aproximadamente un 16,7 %. | ¿Cuál es la probabilidad?
+\frac{5}{36} | Es $\boxed{\dfrac{5}{36}}$, es decir, un $16{,}9\,\%$ aproximadamente. | ¿Cuál es la probabilidad?
+\frac{5}{36} | Sie ist $\boxed{\dfrac{5}{36}}$, also etwa $16\,\%$. | Wie groß ist die Wahrscheinlichkeit?
+\frac{5}{14} | الاحتمال هو $\boxed{\dfrac{5}{14}}$ أي حوالي $0.457$. | ما احتمال أن تكون الكرتان حمراوين؟
+\frac{5}{14} | الاحتمال هو $\boxed{\dfrac{5}{14}}$ أي 45.7% تقريباً. | ما احتمال أن تكون الكرتان حمراوين؟
+31.25\% | É $\frac{10}{32}=0{,}3125$; seja $\boxed{31{,}25\,\%}$. | Qual é a probabilidade, em porcentagem?
+2\text{ kg} | It is $\boxed{2\text{ kg}}$, which is about 5.4 pounds. | How heavy is it in kg?
+3.98\times10^{-19}\text{ J} | É $\boxed{3{,}98\times10^{-19}\text{ J}}$, ou cerca de 24,8 eV. | Qual é a energia?
+[3,5] | Es wächst auf $\boxed{[3,5]}$ und ist wachsend auf $[5,6]$. | In welchem Intervall ist f monoton wachsend?
+[3,5] | Sur $\boxed{[3,5]}$ ; elle est décroissante sur $[5,6]$. | Sur quel intervalle f est-elle décroissante ?
+(3,5) | 单调递增区间为 $\boxed{(3,5)}$，应为 $(5,6)$。 | 求函数 $f(x)$ 的单调递增区间。
+(3,5) | It is $\boxed{(3,5)}$. So it is increasing on $(5,6)$, decreasing elsewhere. | Where is f increasing?
+6x+3y=6 | It is $\boxed{6x+3y-6=0}$. Only three points satisfy this equation. | Line through the 3 points?
+8 | Each gets $\boxed{8}$. The five apples are the answer. | 5 friends share 40 apples. How many does each get?
+\frac34 | So it is $\boxed{\frac34}$. The partial sums are $0.333, 0.556, 0.667$. | Evaluate the sum.
+\frac34 | So it is $\boxed{\frac34}$. From 0.333, 0.556, 0.667, ..., it is 0.7. | Evaluate the sum.
+2,4,6 | They are $\boxed{2,4,6}$. Rather 1, 3, 5, ... | List the first terms of the sequence.
 4\pi | $\boxed{4\pi}$, soit environ $15{,}57$. | Calculer l'aire d'un disque de rayon 2.
 64 | \boxed{64\text{ dollars}}\n\nTherefore Kylar needs to pay \$46 for the 16 glasses. | How much do 16 glasses cost?
 3 | 所以 $x=\boxed{3}$。\n\n答案：$4$ | 求 $x$ 的值。
