@@ -92,7 +92,10 @@ def chance(failing: float, *, guilty: bool = False) -> float:
     while plays:
         outcomes = plays.pop()
         try:
-            if asyncio.run(played(list(outcomes), guilty=guilty)):
+            # it waits for nothing, so that no event loop is needed for each of the plays
+            played(list(outcomes), guilty=guilty).send(None)
+        except StopIteration as ended:
+            if ended.value:
                 total += failing ** ((not guilty) + outcomes.count("0")) * (1 - failing) ** outcomes.count("1")
         except Undrawn:
             plays += [outcomes + "0", outcomes + "1"]
