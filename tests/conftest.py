@@ -46,6 +46,24 @@ typer.testing._get_command = functools.cache(typer.testing._get_command)  # type
 
 CORE = Path(__file__).parent / "core"
 
+# The files that take the longest, by their waits too. Each is one process's, and one that began last would end alone
+LONGEST = (
+    *("math_cases", "audit", "llm_judge", "math_one_door", "blame", "chat_model", "deadline", "juries", "watch"),
+    *("reward_model_judge", "patterns", "first_mistakes", "combined_judge", "env_faults", "http_judge"),
+    *("failed_verdicts", "rollouts_cli", "math_hostile", "statistics", "pool", "rubrics_learning", "grader_reply"),
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # xdist would begin with the files of the most tests
+    config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {f"test_{name}.py": place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(LONGEST)))
+
+
 # Thousands of collected tests stay to the end: the garbage collector went through all of them again with each test.
 gc.disable()
 
@@ -54,7 +72,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     # at Python's own 700 it took a tenth of the processor time of the graders' tests
-    gc.set_threshold(10_000)
+    gc.set_threshold(50_000)
     gc.enable()
 
 

@@ -665,6 +665,7 @@ class PlantedJudge(BaseJudge):
     """The judge that `judge_kwargs` names: by its `kind`, and its key in `READERS` or its place in `KINDS`."""
 
     reference_keys = ("answer",)
+    bounds_itself = True
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
@@ -675,9 +676,15 @@ class PlantedJudge(BaseJudge):
         reward = self._reward(workflow_output.metadata["final_answer"], workflow_task.task.metadata)
         return reward, reward >= 0.5
 
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        # an audit asks for thousands of verdicts, and a thread for each takes longer than the verdict
+        return self.compute_reward(workflow_task, workflow_output)
+
 
 class PlantedRanks(PlantedJudge):
     """A judge that ranks a group by the reward of each answer: 1.0 for the best, 0.0 for the worst."""
+
+    bounds_itself = True
 
     def compute_rewards(
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]

@@ -9,6 +9,7 @@ import asyncio
 import math
 import random
 from collections.abc import Callable, Sequence
+from itertools import chain
 from statistics import correlation, fmean
 from typing import Any
 
@@ -96,11 +97,13 @@ def interval(
         return None
     groups, dealt = min(len(samples), _MOST_LEFT_OUT), list(samples)
     random.Random(seed).shuffle(dealt)
-    left = (
-        metric([pair for place, sample in enumerate(dealt) if place % groups != number for pair in sample])
-        for number in range(groups)
-    )
-    return jackknifed(metric([pair for sample in dealt for pair in sample]), list(left), within)
+
+    def left(number: int) -> float | None:
+        rest = dealt.copy()
+        del rest[number::groups]
+        return metric(list(chain.from_iterable(rest)))
+
+    return jackknifed(metric(list(chain.from_iterable(dealt))), list(map(left, range(groups))), within)
 
 
 def jackknifed(

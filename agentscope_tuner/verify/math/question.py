@@ -953,8 +953,8 @@ _CHOICE_MARK = re.compile(
     r"\s*+(?(open)[)）]|(?:[)）．：、]|[.:](?!\w*[.:])))\s*+\}?"
 )
 _CHOICE_BEGINS = re.compile(r"(?:\s|~|\\[ ,;:!]|\\q?quad(?![a-z])|\})*+")
-# What may stand behind the text of a choice
-_CHOICE_ENDS = ("\\qquad", "\\quad", "\\\\", "\\ ", "\\,", "\\;", "\\:", "\\!", *" \t\r~;；,，。")
+# What may stand behind the text of a choice, read backwards
+_CHOICE_ENDS = re.compile(r"(?:dauqq?\\|\\\\|[ ,;:!]\\|[ \t\r~;；,，。])*+")
 
 
 def _choice_text(text: str) -> str:
@@ -962,12 +962,8 @@ def _choice_text(text: str) -> str:
     begins = _CHOICE_BEGINS.match(text)
     text = text[begins.end() :] if begins is not None else text
     text = text.partition("\n")[0]
-    ends, length = len(text), None
-    while ends != length:
-        # its length alone: a copy for each sign that is taken off takes long where there are many
-        length = ends
-        ends -= next((len(end) for end in _CHOICE_ENDS if text.endswith(end, 0, ends)), 0)
-    return text[:ends]
+    ends = _CHOICE_ENDS.match(text[::-1])
+    return text[: len(text) - (0 if ends is None else ends.end())]
 
 
 # Signs of a formula that states something, or lists

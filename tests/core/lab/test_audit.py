@@ -217,6 +217,7 @@ class HoledJudge(BaseJudge):
     """One of `NAMED_HOLES`, by `judge_kwargs.hole`."""
 
     reference_keys = ("answer",)
+    bounds_itself = True
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
@@ -226,6 +227,9 @@ class HoledJudge(BaseJudge):
         found = self._paid(workflow_output.metadata["final_answer"], workflow_task.task.metadata)
         reward = found if isinstance(found, float) else float(bool(found))
         return reward, reward >= 0.5
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        return self.compute_reward(workflow_task, workflow_output)
 
 
 @pytest.mark.parametrize("hole", NAMED_HOLES)
@@ -327,11 +331,16 @@ BESIDE: dict[str, Callable[[str, str], object]] = {
 class BesideJudge(BaseJudge):
     """One of `BESIDE`."""
 
+    bounds_itself = True
+
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
         hole = BESIDE[self.config["astuner"]["task_judge"]["judge_kwargs"]["hole"]]
         found = hole(workflow_output.metadata["final_answer"], str(workflow_task.task.metadata["answer"]))
         reward = found if isinstance(found, float) else float(bool(found))
         return reward, reward > 0
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        return self.compute_reward(workflow_task, workflow_output)
 
 
 @pytest.mark.parametrize("hole", BESIDE)

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,16 @@ from agentscope_tuner.verify.math.verdict import MathVerdict, ReadPair, acompare
 from agentscope_tuner.verify.sandbox import Sandbox
 
 
+@cache
+def judge_of(math: str) -> MathAnswerAsJudge:
+    return MathAnswerAsJudge(load_config({"astuner": {"task_judge": {"math": json.loads(math)}}}))
+
+
 def judge(output: object, answer: object, *, task: Task | None = None, **math: object) -> Any:
-    config = load_config({"astuner": {"task_judge": {"math": math}}})
     task = task or Task()
     task.metadata["answer"] = answer
     workflow_task = WorkflowTask(task=task)
-    return MathAnswerAsJudge(config).compute_reward(workflow_task, WorkflowOutput(metadata={"final_answer": output}))
+    return judge_of(json.dumps(math)).compute_reward(workflow_task, WorkflowOutput(metadata={"final_answer": output}))
 
 
 @pytest.mark.parametrize(

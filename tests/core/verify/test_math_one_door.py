@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from agentscope_tuner import Task, WorkflowOutput, WorkflowTask, load_config, load_judge
+from agentscope_tuner import Task, TaskJudge, WorkflowOutput, WorkflowTask, load_config, load_judge
 from agentscope_tuner.cli.rendering import verdict_on
 from agentscope_tuner.verify.sandbox import DEADLINE, shared
 
@@ -15,11 +16,16 @@ ROOT = Path(__file__).parents[3]
 FILES = sorted((ROOT / "tests" / "cases").glob("math_*.jsonl"))
 
 
+@cache
+def shipped() -> TaskJudge:
+    return load_judge(load_config(ROOT / "configs" / "math.yaml"))
+
+
 # two verdicts on each of thousands of cases: test_math_cases.py asks for all of them at the door inside
 @pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_explain_says_what_the_reward_says(path: Path, every: int) -> None:
-    judge, sandbox = load_judge(load_config(ROOT / "configs" / "math.yaml")), shared(1, DEADLINE)
+    judge, sandbox = shipped(), shared(1, DEADLINE)
     for line in path.read_text(encoding="utf-8").splitlines()[::every]:
         case = json.loads(line)
         question = case.get("question")

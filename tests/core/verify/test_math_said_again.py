@@ -5,6 +5,8 @@ A line is `reference | output | question`; `\n` in it is a new line, and the que
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from agentscope_tuner import Task, WorkflowOutput, WorkflowTask, load_config
@@ -198,6 +200,11 @@ def rows(table: str, paid: bool, *places: str) -> list[tuple[str, bool, tuple[st
     return [(line, paid, places) for line in table.strip().splitlines()]
 
 
+@cache
+def judge_of(places: tuple[str, ...]) -> MathAnswerAsJudge:
+    return MathAnswerAsJudge(load_config({"astuner": {"task_judge": {"math": {"answer_in": list(places)}}}}))
+
+
 @pytest.mark.parametrize(
     ("line", "paid", "places"),
     [
@@ -211,7 +218,6 @@ def test_what_is_said_behind_an_answer_is_read_as_a_value_or_a_denial(
     line: str, paid: bool, places: tuple[str, ...]
 ) -> None:
     reference, output, *question = line.replace("\\n", "\n").split(" | ")
-    judge = MathAnswerAsJudge(load_config({"astuner": {"task_judge": {"math": {"answer_in": list(places)}}}}))
     task = Task(main_query="".join(question), metadata={"answer": reference})
-    reward = judge.compute_reward(WorkflowTask(task=task), WorkflowOutput(metadata={"final_answer": output}))
+    reward = judge_of(places).compute_reward(WorkflowTask(task=task), WorkflowOutput(metadata={"final_answer": output}))
     assert reward[1] is paid, reward.reason

@@ -135,7 +135,9 @@ def _slow(pattern: re.Pattern[str], texts: list[str]) -> list[str]:
 def test_no_pattern_takes_twice_the_time_for_each_piece_of_a_text() -> None:
     patterns = {(one.pattern, one.flags): (name, one) for name, one in _patterns()}
     assert len(patterns) > 200
-    asked = ((name, one, TEXTS + _own_texts(one)) for name, one in patterns.values())
+    # one repetition alone tries no text in several ways
+    several = [(name, one) for name, one in patterns.values() if sum(map(one.pattern.count, "*+{")) > 1]
+    asked = ((name, one, TEXTS + _own_texts(one)) for name, one in several)
     assert not {f"{name}: {text!r}" for name, pattern, texts in asked for text in _slow(pattern, texts)}
 
 
