@@ -325,7 +325,7 @@ def test_a_model_that_is_never_read_is_soon_no_longer_asked() -> None:
 
 # a busy machine needs a quarter of the deadline for a request
 @pytest.mark.parametrize(
-    ("canned", "rows", "seconds"), [(Canned("prose", delay=0.05), 12, 2.0), (Canned(status=500), 4, 3.0)]
+    ("canned", "rows", "seconds"), [(Canned("prose", delay=0.1), 12, 4.0), (Canned(status=500), 4, 6.0)]
 )
 def test_many_texts_that_break_the_judge_at_once_are_to_blame_however_short_the_deadline(
     canned: Canned, rows: int, seconds: float

@@ -317,7 +317,7 @@ def test_one_answer_that_breaks_the_judge_takes_no_group_of_three_away(canned: C
         return Canned(json.dumps({"reason": "r", "rank": list(range(1, len(shown) + 1))}))
 
     outputs = [WorkflowOutput(metadata={"final_answer": text}) for text in ("one is", "break it", "three is")]
-    client = {**CLIENT, "deadline_seconds": 4.0, "try_seconds": 0.4, "most_failures_in_a_row": 1}
+    client = {**CLIENT, "deadline_seconds": 12.0, "try_seconds": 1.0, "most_failures_in_a_row": 1}
     with JudgeServer(answer) as server:
         subject = judge(server, model_name="m", mode="listwise", shuffle_seed=None, client=client)
         for _ in range(2):

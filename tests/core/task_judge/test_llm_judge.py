@@ -487,12 +487,12 @@ def test_past_its_deadline_there_is_a_deadline_error(options: dict[str, Any], ca
     with JudgeServer(lambda body, attempt: canned) as server:
         config = section(server.url, **options, client={"cache": False, "temperature": 0.7})
         # time enough for a busy machine to send the first request
-        config["astuner"]["task_judge"]["deadline"] = 0.8
+        config["astuner"]["task_judge"]["deadline"] = 1.2
         # one alone has no rank
         outputs = [output("a a"), output("b b")] if "mode" in options else [output("a a")]
         judgement = load_judge(config).judge_group(TASK, outputs)[0]
     assert (judgement.reward, judgement.cause) == (None, Cause.DEADLINE)
-    assert "no verdict within 0.8 s" in str(judgement.error)
+    assert "no verdict within 1.2 s" in str(judgement.error)
 
 
 def test_a_long_pause_of_the_endpoint_holds_up_no_queue() -> None:

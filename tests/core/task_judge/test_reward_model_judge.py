@@ -322,8 +322,8 @@ def test_a_chat_that_the_server_breaks_over_earns_the_least_and_harms_no_other(f
             return httpx.Response(fault)
         return httpx.Response(200, json=rows(body, "probs"))
 
-    mine = {"url": "http://127.0.0.1:9", "text": TEXT, "timeout": 0.1}
-    config = {"astuner": {"task_judge": {"judge_type": "reward_model", "reward_model": mine, "deadline": 2.0}}}
+    mine = {"url": "http://127.0.0.1:9", "text": TEXT, "timeout": 0.2}
+    config = {"astuner": {"task_judge": {"judge_type": "reward_model", "reward_model": mine, "deadline": 5.0}}}
     subject = RewardModelJudge(config, transport=httpx.MockTransport(handle))
 
     async def all_of() -> list[Any]:
