@@ -84,6 +84,7 @@ from agentscope_tuner.verify.math.node import (
 from agentscope_tuner.verify.math.parameters import (
     as_integrals,
     same_functions,
+    same_lattice,
     same_parameter,
     same_progression,
     with_dummy_of,
@@ -395,7 +396,7 @@ class CheapComparer:
         if ref == ans:
             return EQUAL
         ref, ans = self._unnamed_set(ref, ans), self._unnamed_set(ans, ref)
-        if (found := same_progression(ref, ans) or self._several_lines(ref, ans)) is not None:
+        if (found := same_progression(ref, ans) or same_lattice(ref, ans) or self._several_lines(ref, ans)) is not None:
             return found
         if isinstance(ref, Wording) or isinstance(ans, Wording):
             return EQUAL if _words(ref) == _words(ans) else DIFFERENT

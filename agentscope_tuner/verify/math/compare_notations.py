@@ -335,7 +335,10 @@ def in_notation(text: str, truth: str) -> tuple[str, str]:
         text, truth = theirs, mine
     text = _in_form_of(truth, text)
     if "=" in text + truth and _POINT.match(text) is not None and _POINT.match(truth) is not None:
-        return _point(text) or text, _point(truth) or truth
+        points = [_point(side) for side in (text, truth)]
+        # what is told of whole numbers is no line
+        if all(point or "\\in" not in side for point, side in zip(points, (text, truth), strict=True)):
+            return points[0] or text, points[1] or truth
     return text, truth
 
 

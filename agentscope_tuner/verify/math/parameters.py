@@ -141,6 +141,50 @@ def same_span(ref: tuple[Reading, bool], ans: tuple[Reading, bool], constants: f
     return EQUAL if same else DIFFERENT
 
 
+def same_lattice(ref: Reading, ans: Reading) -> Outcome | None:
+    r"""Whether two points with one whole number in them are the same points: `(7k+3, 5k+2)` and `(7n-4, 5n-3)`.
+
+    None if a side is no such point, or if the reference does not state that its letter is a whole number.
+    """
+    if not _may_be_said(ref):
+        return None
+    mine, theirs = _lattice(ref), _lattice(ans)
+    if mine is None or theirs is None or len(mine.start) != len(theirs.start) or not mine.is_said:
+        return None
+    if mine.names and theirs.names and mine.names != theirs.names:
+        return DIFFERENT
+    between = [b - a for a, b in zip(mine.start, theirs.start, strict=True)]
+    times = next((one / step for one, step in zip(between, mine.step, strict=True) if step), Fraction(0))
+    is_reached = times.denominator == 1 and between == [times * step for step in mine.step]
+    return EQUAL if is_reached and theirs.step in (mine.step, [-step for step in mine.step]) else DIFFERENT
+
+
+class _Lattice(NamedTuple):
+    """A point for each whole number; whether that is said, and the letters of its coordinates where they are named."""
+
+    start: list[Fraction]
+    step: list[Fraction]
+    is_said: bool
+    names: tuple[Node, ...]
+
+
+def _lattice(reading: Reading) -> _Lattice | None:
+    is_said, names = False, tuple[Node, ...]()
+    while isinstance(reading, Named | Family):
+        if isinstance(reading, Named):
+            names, reading = components(reading.name) or (), reading.value
+        elif is_said or reading.range.field != INTEGERS or reading.range.condition is not None:
+            return None
+        else:
+            is_said, reading = True, reading.body
+    named = [one for one in reading.items if isinstance(one, Named)] if isinstance(reading, Listing) else []
+    if named and is_listing(reading, "named"):
+        named.sort(key=lambda one: key(one.name))
+        names, reading = tuple(one.name for one in named), Listing("named", (*named,))
+    found = _span(reading, True, frozenset())
+    return _Lattice(found[0], found[1][0], is_said, names) if found is not None and len(found[1]) == 1 else None
+
+
 def _line(reading: Reading) -> dict[str, tuple[Fraction, Fraction]] | None:
     r"""A coordinate of a point and of the direction for each letter of a line by equal members, `\frac{x-1}{2}=y=z`."""
     found: dict[str, tuple[Fraction, Fraction]] = {}
