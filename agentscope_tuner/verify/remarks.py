@@ -609,6 +609,10 @@ def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked
     """The first word of a later sentence that is not understood, before it gives a reason, where one may turn it."""
     if _excludes_others(sentence) or (_OFFERS_HELP.search(sentence) and not any(map(is_number_word, words))):
         return ""
+    if re.search(_ANSWER, sentence.lower()) is None:
+        counts = {word for at, word in enumerate(words) if _is_given_number(words, at, asked, text)}
+        words = [word for word in words if word not in counts]
+        sentence = WORDS.sub(lambda word: "" if word[0].lower() in counts else word[0], sentence)
     # `This is the radius` may say what the answer is
     knows = _is_understood if words and words[0] in _IT else _understands
     begun = _IN_FACT.match(sentence)
@@ -618,11 +622,10 @@ def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked
     for at, word in enumerate(words):
         if word in REASONS and at:
             return ""
-        given = _is_given_number(words, at, asked) and re.search(_ANSWER, sentence.lower()) is None
         if IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
             if unsaid := _unknown_run(word, asked):
                 return unsaid
-        elif not (given or knows(word, asked) or word in _PLACES or (at and word in SUPPOSES_FIRST)):
+        elif not (knows(word, asked) or word in _PLACES or (at and word in SUPPOSES_FIRST)):
             return word
     return ""
 
@@ -758,14 +761,20 @@ def _strange(sentence: str, text: str, asked: Asked) -> str:
     return _adverse(words[:end], asked) or (_unknown(words[:end], said, asked, text) if asked.text else "")
 
 
-def _is_given_number(words: Sequence[str], at: int, asked: Asked) -> bool:
-    """Whether a word says how many there are of what the question gives in digits: `the five people`, of 5."""
+def _is_given_number(words: Sequence[str], at: int, asked: Asked, text: str) -> bool:
+    """Whether a word says how many there are of what the question gives in digits, `the five people` of 5, or of the
+    answer's values, `All four pairs`.
+    """
     if not 0 < at < len(words) - 1 or not is_number_word(words[at]) or words[at - 1] not in _ALL_OF:
         return False
-    is_given = {str(one) for one in numbers_said(words[at])} <= set(_DIGITS.findall(asked.text))
+    values = text.rpartition("=")[2]
+    listed = len(_POINT.findall(values)) or len(_PARTS_VALUES.split(values))
+    known = {*_DIGITS.findall(asked.text), *([str(listed)] if listed > 1 else [])}
+    is_given = {str(one) for one in numbers_said(words[at])} <= known
     return is_given and asked.says(words[at + 1]) and _ADDS.isdisjoint(words[:at])
 
 
+_POINT, _PARTS_VALUES = re.compile(r"\([^()]*\)"), re.compile(r"[,;，；、]")
 _ALL_OF, _ADDS = word_set("the all these those"), word_set("and or plus with but nor than minus times")
 
 
@@ -803,7 +812,7 @@ def _unknown(words: Sequence[str], said: str, asked: Asked, text: str = "") -> s
                 return unsaid
         elif not (
             (_understands(word, asked) if explains else _is_understood(word, asked))
-            or _is_given_number(words, at, asked)
+            or _is_given_number(words, at, asked, text)
             or (closes and _FORESEEN.match(word))
         ):
             unknown += 1
