@@ -495,6 +495,9 @@ class CheapComparer:
     def _chain(self, ref: Reading, ans: Reading) -> Outcome:
         chain = ans if isinstance(ans, Chain) else ref
         assert isinstance(chain, Chain)
+        mine, theirs = _as_equation(ref), _as_equation(ans)
+        if mine is not None and theirs is not None and self.statement(mine, theirs) is EQUAL:
+            return EQUAL
         members = chain.exact
         if (
             chain is ans
@@ -1043,6 +1046,14 @@ def _is_collection(reading: Reading) -> bool:
 
 _ARITHMETIC = (Number, *RATIONAL_OPERATIONS, Power, Percent)
 _WHOLE_FUNCTIONS = frozenset({"factorial", "doublefact", "binom", "mod"})
+
+
+def _as_equation(reading: Reading) -> Node | None:
+    """An equation in letters with indices alone, which may also be a value with a name: `4x_1-3x_2+5x_3=14`."""
+    match reading:
+        case Chain((Value(left), Value(right)), ()) if len(symbols(left)) > 1:
+            return Relation((left, right), ("=",))
+    return None
 
 
 def oriented(node: Node) -> tuple[str, Node] | None:

@@ -554,12 +554,17 @@ def _in_form_of(truth: str, text: str) -> str:
     is_same = maps is not None and (maps["name"] or function["name"][:1]) == function["name"][:1] if function else False
     if function is not None and maps is not None and is_same and maps["letter"] == function["letter"]:
         return f"{function['name']}={maps['value']}"
+    if "_" in text and text.count("=") == truth.count("=") == 1 and {"x", "y"} <= {*_AXIS.findall(truth)}:
+        named = _BY_INDEX.sub(lambda one: "xyz"[int(one[1]) - 1], text)
+        return text if "_" in named + truth or _AXIS.search(text) is not None else named
     if (names := _ORDERED.fullmatch(truth)) is not None and (steps := _STEPS.findall(text)):
         is_order = len({*steps}) == 1 and len(steps) == names[0].count(",")
         return _STEPS.sub(", ", text) if is_order else text
     return text
 
 
+# Coordinates by their number, and by their letter: `4x_1-3x_2=14` for `4x-3y=14`
+_BY_INDEX, _AXIS = re.compile(r"(?<![a-zA-Z\\])x_\{?([123])(?!\d)\}?"), re.compile(r"(?<![a-zA-Z\\])[xyz](?![a-zA-Z_])")
 _NOTHING = re.compile(r"\s*0\s*\\?%\s*")
 _NO_CHANGE = re.compile(
     r"\s*(?:\\text\s*\{)?\s*(?:no (?:net |overall )?change|unchanged|it (?:does not|did not) change"

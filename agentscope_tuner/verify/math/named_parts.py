@@ -96,6 +96,8 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
     are_sizes = _IS_SIZE.search(pair.truth) is not None
     theirs, mine = (_parts(_BY.sub(";", side) if are_sizes else side, pair) for side in (pair.answer, pair.truth))
     mine = _all_counted(mine)
+    if theirs and all(one.name and not one.is_sign for one in theirs):
+        mine = _of_circle(mine, mine)
     has_names = bool(mine) and all(one.name for one in mine)
     # equations are compared as such
     if len(mine) != len(theirs) or any(
@@ -172,7 +174,7 @@ _ACROSS = re.compile(r"d[iu]|диам|đường|średn|çap|直")
 
 
 def _of_circle(theirs: list[_Part], mine: Sequence[_Part]) -> list[_Part]:
-    """A point and a radius without their letters, where the reference names them by words: `M(3,-2), r=5`."""
+    """A point and a radius without their letters, where the other side names them by words: `M(3,-2), r=5`."""
     points = [one.value[:1] == "(" for one in mine]
     if sorted(points) != [False, True] or any(_ACROSS.match(word) for one in mine for word in one.name):
         return theirs

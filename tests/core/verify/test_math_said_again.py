@@ -136,7 +136,7 @@ y=2x-1 | $\boxed{y=2x-1}$. The tangent line is $y=2x+1$. | Find the tangent line
 (3,5) | 单调递增区间为 $\boxed{(3,5)}$，应为 $(5,6)$。 | 求函数 $f(x)$ 的单调递增区间。
 (3,5) | It is $\boxed{(3,5)}$. So it is increasing on $(5,6)$, decreasing elsewhere. | Where is f increasing?
 6x+3y=6 | It is $\boxed{6x+3y-6=0}$. Only three points satisfy this equation. | Line through the 3 points?
-3, 5, 6, 20 | They are $\boxed{3, 5, 6, 20}$. The three numbers can be checked directly. | Find all such numbers.
+3, 5, 6, 20 | They are $\boxed{3, 5, 6, 20}$. The two numbers can be checked directly. | Find all such numbers.
 3, 5, 6, 20 | They are $\boxed{3, 5, 6, 20}$. Or all four numbers minus one. | Find all such numbers.
 8 | Each gets $\boxed{8}$. The five apples are the answer. | 5 friends share 40 apples. How many does each get?
 \frac34 | So it is $\boxed{\frac34}$. The partial sums are $0.333, 0.556, 0.667$. | Evaluate the sum.
