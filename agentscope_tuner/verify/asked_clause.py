@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.number_words import is_number_word
-from agentscope_tuner.verify.words import DENIES, IS_HANGUL, IS_UNSPACED
+from agentscope_tuner.verify.words import DENIES, FORMULA, IS_HANGUL, IS_UNSPACED, SUPPOSES, WORDS, denies
 
 _TYPE = r"\\(?:text[a-z]*|mathrm|mathbf|mbox|operatorname)\s*\{"
 _PIECES = re.compile(
@@ -437,6 +437,49 @@ def _other_option(answer: str, known: Sequence[str], question: str) -> str:
         if is_other and (at == 0 or words[at - 1] not in _THAN):
             return word
     return ""
+
+
+def option_behind(answer: str, sentences: Sequence[str], question: str) -> str:
+    """A clause behind an answer that says another one of the question's options of what is asked: `but f is even`.
+
+    Args:
+        answer: one of the options, else nothing is another one.
+        sentences: what is said behind it.
+        question: in lower case.
+    """
+    options = options_of(question)
+    held = {one for one in options for word in _words(answer) if same_word(word, one)}
+    if len(held) != 1:
+        return ""
+    for clause in (clause for said in sentences for clause in _CLAUSES_OF.split(said.lower())):
+        *before, last = WORDS.findall(FORMULA.sub(partial(_as_subject, question), clause)) or [""]
+        is_other = any(same_word(last, one) for one in options - held)
+        if is_other and SUPPOSES.isdisjoint(before) and not any(map(denies, before)) and _is_asked_of(before, question):
+            return clause.strip()
+    return ""
+
+
+_CLAUSES_OF = re.compile(r"[,;:.!—–]|\b(?:but|since|because|and|aber|denn|weil|mais|car|pero|porque|ma|perché|но)\b")
+_SURELY = frozenset(
+    """is was must be ist war est était es era è é in fact indeed actually really clearly so thus hence therefore then
+    instead rather also therefore daher also tatsächlich donc en fait por tanto quindi infatti""".split()  # noqa: SIM905
+)
+_POINTS_BACK = frozenset("it this that es das dies il elle cela ce eso esto esso questo это он она answer".split())  # noqa: SIM905
+_STATEMENTS = re.compile(r"statement|claim|assertion|proposition|aussage|behauptung|affirm|énoncé|enunciado|утвержден")
+_THE = frozenset("the der die das le la el lo il o a l".split())  # noqa: SIM905
+
+
+def _as_subject(question: str, formula: re.Match[str]) -> str:
+    """A formula of the question as what points back to it, and any other as a word of its own."""
+    return " it " if formula[0].strip("$ ") in question else " formula "
+
+
+def _is_asked_of(before: Sequence[str], question: str) -> bool:
+    """Whether the words before an option end with what the question asks of, or there are none."""
+    *rest, subject = [word for word in before if word not in _SURELY] or ["it"]
+    is_named = bool(rest) and rest[-1] in _THE and (subject in _words(question) or bool(_STATEMENTS.match(subject)))
+    is_letter = len(subject) == 1 and re.search(rf"(?<![a-z]){subject}(?![a-z])", question) is not None
+    return subject in _POINTS_BACK or is_named or is_letter
 
 
 @lru_cache(maxsize=1_024)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from agentscope_tuner.verify import re
+from agentscope_tuner.verify.asked_clause import option_behind
 from agentscope_tuner.verify.number_words import is_number_word, number_in_words, numbers_said, with_figures
 from agentscope_tuner.verify.words import (
     ADVERSE,
@@ -305,12 +306,8 @@ def opens_formula(before: str) -> bool:
     return opened or any(before.rfind(f"\\{one}") > before.rfind(f"\\{end}") for one, end in ("()", "[]"))
 
 
-def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: bool) -> str:
-    """What is said behind an answer other than that it is the answer; empty where all is understood.
-
-    Args:
-        text: the answer.
-    """
+def _in_one_spelling(text: str, behind: str) -> str:
+    """What is said behind an answer without the answer in words, its unit without its setting, and no factorial."""
     if (spelled := _SPELLED.match(behind)) is not None and with_figures(WORDS.findall(spelled[1].lower())) == [text]:
         behind = behind[spelled.end() :]
     if (set_behind := _SET_BEHIND.match(behind)) is not None:
@@ -318,6 +315,16 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     if "!" in behind:
         # a factorial ends no sentence
         behind = _FACTORIAL.sub(" ", behind)
+    return behind
+
+
+def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: bool) -> str:
+    """What is said behind an answer other than that it is the answer; empty where all is understood.
+
+    Args:
+        text: the answer.
+    """
+    behind = _in_one_spelling(text, behind)
     # a token ends the model's turn, and behind it another turn may only begin
     behind, *others = _TURN_ENDS.split(behind)
     if not _ROLES.issuperset(
@@ -346,6 +353,8 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     if text in rest and (denial := _denied_again(_SENTENCES.findall(rest), text)):
         return denial
     rest = _unsaid(rest, text) if text in rest else rest
+    if other := option_behind(text, [first, *_SENTENCES.findall(rest)], asked.text):
+        return other
     if is_value:
         denied = _denied_itself(behind, text)
         return denied or _strange(_unexplained(first, text, asked), text, asked) or _taken_back_later(rest, text, asked)
@@ -720,9 +729,19 @@ def _called_wrong_beside_number(sentence: str, asked: Asked) -> str:
     for clause in _GOES_ON_TO_NUMBER.split(sentence):
         if any(map(str.isdigit, clause)):
             break
-        if _OF_THE_ANSWER.match(clause) and (found := _called_wrong(clause, WORDS.findall(clause.lower()), asked)):
-            return found
+        if _OF_THE_ANSWER.match(clause):
+            words = WORDS.findall(clause.lower())
+            if found := _called_wrong(clause, words, asked) or _denied_clause(clause, words, asked):
+                return found
     return ""
+
+
+def _denied_clause(clause: str, words: Sequence[str], asked: Asked) -> str:
+    """The words of a clause that deny of the answer what is asked for: `This is not the right plane`."""
+    known = (
+        word in _OF_DENIALS or word in _IT or word in _COPULAS or asked.says(word) or denies(word) for word in words
+    )
+    return clause.strip() if any(map(denies, words)) and all(known) else ""
 
 
 def _strange(sentence: str, text: str, asked: Asked) -> str:

@@ -939,7 +939,12 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
             found |= _measured([(word, sign * power) for word, power in _leading_unit(match)])
     if not found and "/" in text:
         # in any language, a rate that is no number's is what is asked for: `（单位：km/h）`
-        named = {tuple(map(unit_named, match.groups())) for match in _SLASHED.finditer(text[-_MAX_CHARS:])}
+        said = text[-_MAX_CHARS:]
+        named = {
+            tuple(map(unit_named, match.groups()))
+            for match in _SLASHED.finditer(said)
+            if _OF_A_NUMBER.search(said[max(match.start() - _NEAR, 0) : match.start()]) is None
+        }
         rates = [(above, below) for above, below in named if above is not None and below is not None]
         found |= _measured([(rates[0][0], 1), (rates[0][1], -1)]) if len(rates) == 1 else set()
     return frozenset(found)
@@ -955,6 +960,10 @@ _POWERS_ALONE = re.compile(
     r"[a-zA-Zμ]{1,4}\$\^\{?-\d\}?\$(?:[ ·][a-zA-Zμ]{1,4}\$\^\{?-\d\}?\$)*"
 )
 _SLASHED = re.compile(r"(?<![\w/$}])(?<![\d})$]\s)([^\W\d_]{1,12})\s?/\s?([^\W\d_]{1,12})(?![\w/^²³])")
+
+# The end of what stands before a unit of a number: `20\\ \\mathrm{`
+_OF_A_NUMBER = re.compile(r"[\d})](?:[\s~$]|\\[ ,;:!]){0,9}(?:\\(?:mathrm|text|textrm|rm)\s?\{?)?[\s~]{0,9}\Z")
+_NEAR = 40
 
 
 _ASKED_TYPESET = re.compile(

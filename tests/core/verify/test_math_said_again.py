@@ -45,6 +45,13 @@ x=\pm 1+2\pi n | $\boxed{x=\pm 1+2\pi n}$, där $n$ är ett heltal. | Lös ekvat
 [3,5] | Sur $\boxed{[3,5]}$ ; elle est croissante sur $[5,6]$. | Sur quel intervalle f est-elle décroissante ?
 (3,5) | 单调递增区间为 $\boxed{(3,5)}$，而在 $(5,6)$ 上单调递减。 | 求函数 $f(x)$ 的单调递增区间。
 (3,5) | It is $\boxed{(3,5)}$, while it decreases on $(5,6)$. | Where is f increasing?
+odd | It is $\boxed{\text{odd}}$. It is not even. | Is $f$ odd or even?
+odd | It is $\boxed{\text{odd}}$. If it were even, we would have $f(-x)=f(x)$. | Is $f$ odd or even?
+odd | It is $\boxed{\text{odd}}$, since $x^2$ is even. | Is $f(x)=x\cos x$ odd or even?
+False | $\boxed{\text{False}}$. The converse is true. | True or false: every bounded sequence converges.
+Paris | $\boxed{\text{Paris}}$. The largest port is Lyon. | Which city is the capital, Paris or Lyon?
+diverges | $\boxed{\text{diverges}}$. The sequence of its terms converges. | Does the series converge or diverge?
+2x-y+3z=8 | $\boxed{2x-y+3z=8}$. This is the right plane, since the constant is $8$. | Find the plane.
 6x+3y=6 | It is $\boxed{6x+3y-6=0}$. All three points satisfy this equation. | Line through the 3 points?
 3, 5, 6, 20 | They are $\boxed{3, 5, 6, 20}$. All four numbers can be checked directly. | Find all such numbers.
 (3,20),(5,6) | $\boxed{(3,20),(5,6)}$. These two pairs satisfy the equation. | Find all pairs.
@@ -138,6 +145,14 @@ y=2x-1 | $\boxed{y=2x-1}$. The tangent line is $y=2x+1$. | Find the tangent line
 6x+3y=6 | It is $\boxed{6x+3y-6=0}$. Only three points satisfy this equation. | Line through the 3 points?
 3, 5, 6, 20 | They are $\boxed{3, 5, 6, 20}$. The two numbers can be checked directly. | Find all such numbers.
 3, 5, 6, 20 | They are $\boxed{3, 5, 6, 20}$. Or all four numbers minus one. | Find all such numbers.
+odd | It is $\boxed{\text{odd}}$. But it is even. | Is $f$ odd or even?
+odd | It is $\boxed{\text{odd}}$ at first sight; since $f(-x)=f(x)$, $f$ is even. | Is $f$ odd or even?
+False | $\boxed{\text{False}}$ is a first guess, but after checking the statement is true. | True or false: every bounded sequence converges.
+Paris | $\boxed{\text{Paris}}$. The capital is Lyon. | Which city is the capital, Paris or Lyon?
+diverges | $\boxed{\text{diverges}}$, but the series converges. | Does the series converge or diverge?
+gerade | $\boxed{\text{gerade}}$, aber f ist ungerade. | Ist f gerade oder ungerade?
+2x-y+3z=8 | $\boxed{2x-y+3z=8}$. This is not the right plane, since the constant has to be $5$. | Find the plane.
+12 | $\boxed{12}$. It is not the number of pages because 5 are left. | What is the number of pages?
 8 | Each gets $\boxed{8}$. The five apples are the answer. | 5 friends share 40 apples. How many does each get?
 \frac34 | So it is $\boxed{\frac34}$. The partial sums are $0.333, 0.556, 0.667$. | Evaluate the sum.
 \frac34 | So it is $\boxed{\frac34}$. From 0.333, 0.556, 0.667, ..., it is 0.7. | Evaluate the sum.
