@@ -525,9 +525,9 @@ class Late(AppError, TimeoutError): pass
             )
         ),
         (
-            "import uuid\nassert f() == uuid.UUID(int=5)",
-            "import uuid\ndef f(): return uuid.UUID(int=5)",
-            "import uuid\ndef f(): return uuid.UUID(int=6)",
+            "import uuid\nassert f(uuid.UUID(int=4)) == uuid.UUID(int=5)",
+            "import uuid\ndef f(one): return uuid.UUID(int=one.int + 1)",
+            "import uuid\ndef f(one): return uuid.UUID(int=one.int + 2)",
         ),
         # what a class of the tests is made with, and what the program keeps of it
         (
