@@ -233,7 +233,7 @@ def test_evaluation_has_groups_of_its_own_size(build: Any) -> None:
     trainer.model.training = False
     assert trainer.rewards(["x", "xxx", "xx", "x"]) == [0.0, 1.0, 1.0, 0.0]
     # one that shows no model trains
-    trainer.model = None
+    del trainer.model
     assert trainer.rewards(["x", "xxx", "xx", "x"]) == [0.0, 1.0, 2 / 3, 0.0]
 
 
