@@ -529,6 +529,12 @@ class Late(AppError, TimeoutError): pass
             "import uuid\ndef f(one): return uuid.UUID(int=one.int + 1)",
             "import uuid\ndef f(one): return uuid.UUID(int=one.int + 2)",
         ),
+        # a class that is built on one of a module
+        (
+            "assert f().up() == 2",
+            "from collections import deque\nclass Q(deque):\n def up(self): return self[-1]\ndef f(): return Q([1, 2])",
+            "from collections import deque\nclass Q(deque):\n def up(self): return self[0]\ndef f(): return Q([1, 2])",
+        ),
         # what a class of the tests is made with, and what the program keeps of it
         (
             "class A(P, name='a'): pass\nassert P.kept == {'a': A} and isinstance(P.kept['a'](), A)",
