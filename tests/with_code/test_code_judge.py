@@ -525,9 +525,15 @@ class Late(AppError, TimeoutError): pass
             )
         ),
         (
-            "import uuid\nassert f() == uuid.UUID(int=5)",
-            "import uuid\ndef f(): return uuid.UUID(int=5)",
-            "import uuid\ndef f(): return uuid.UUID(int=6)",
+            "import uuid\nassert f(uuid.UUID(int=4)) == uuid.UUID(int=5)",
+            "import uuid\ndef f(one): return uuid.UUID(int=one.int + 1)",
+            "import uuid\ndef f(one): return uuid.UUID(int=one.int + 2)",
+        ),
+        # a class that is built on one of a module
+        (
+            "assert f().up() == 2",
+            "from collections import deque\nclass Q(deque):\n def up(self): return self[-1]\ndef f(): return Q([1, 2])",
+            "from collections import deque\nclass Q(deque):\n def up(self): return self[0]\ndef f(): return Q([1, 2])",
         ),
         # what a class of the tests is made with, and what the program keeps of it
         (
@@ -1416,12 +1422,21 @@ def test_what_the_program_says_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "tests",
-    [[], {"inputs": ["1"]}, ["assert double(2) =="], {"framework": "unittest", "module": "m", "test": "x = 1 / 0"}],
+    ("tests", "told"),
+    [
+        ([], "there is no test"),
+        ({"inputs": ["1"]}, "no known form of tests has the keys ['inputs']"),
+        (["assert double(2) =="], "no Python"),
+        ({"framework": "unittest", "module": "m", "test": "x = 1 / 0"}, "the tests assert nothing"),
+        (
+            {"framework": "pytest", "module": "m", "test": "def test_a(nothing): assert nothing"},
+            "the tests cannot be imported: there is no fixture 'nothing'",
+        ),
+    ],
 )
-def test_broken_tests_are_no_verdict(tests: object) -> None:
+def test_broken_tests_are_no_verdict(tests: object, told: str) -> None:
     judgement = code_judge().judge(asked(tests), wrote(_FUNCTION))
-    assert (judgement.reward, judgement.cause) == (None, "reference"), judgement
+    assert (judgement.reward, judgement.cause, told in judgement.reason) == (None, "reference", True), judgement
 
 
 def test_rows_are_checked_with_their_own_solution() -> None:

@@ -36,7 +36,7 @@ def _answers(first: object, second: object) -> str:
 _NO_NUMBER = [
     *("not abs(float(f(2)) - 4) > 1e-6", "not np.abs(f(2) - 4) > 1e-6"),
     *("not np.any(np.abs(np.array(f(2)) - 4) > 1e-6)", "not math.sqrt((f(2) - 4) ** 2) > 1e-6"),
-    *("not math.dist([f(2)], [4]) > 1e-6", "not statistics.mean([f(2), f(3)]) > 5"),
+    *("not 1e-6 < math.dist([f(2)], [4])", "not statistics.mean([f(2), f(3)]) > 5"),
     *("max([0.0, abs(float(f(2)) - 4)]) < 1e-6", "max(0.0, np.abs(np.float64(f(2)) - 4)) < 1e-6"),
     *("not 1e-6 < abs(float(f(2)) - 4) < 1e9", "not any(abs(float(g) - w) > 1e-6 for g, w in [(f(2), 4)])"),
     "if abs(float(f(2)) - 4) > 1e-6:\n  assert not f(3)",

@@ -102,8 +102,11 @@ def caller_of(function: NamedFunction, trainer_state: object, log_metric: LogMet
     if not isinstance(getattr(trainer, "reward_funcs", None), list):
         counts_as_zero = log_metric is None and type(trainer_state).__name__ == "TrainerState"
         return Caller(None, (), not counts_as_zero)
-    trains = bool(getattr(getattr(trainer, "model", None), "training", True)) and not _looks_on(function, trainer)
-    return Caller(_group_size(trainer), _beside(function, trainer), _release() >= _LEAVES_OUT_SINCE, trains)
+    training = bool(getattr(getattr(trainer, "model", None), "training", True))
+    size = getattr(trainer, "num_generations" if training else "num_generations_eval", None)
+    group_size = size if isinstance(size, int) and size > 0 else None
+    trains = training and not _looks_on(function, trainer)
+    return Caller(group_size, _beside(function, trainer), _release() >= _LEAVES_OUT_SINCE, trains)
 
 
 def check_reward_funcs(trainer: object) -> None:
@@ -154,12 +157,6 @@ def name_of(function: object) -> str:
     own = getattr(function, "__name__", None)
     # functools.partial has no name: take the name of the function inside
     return own or getattr(getattr(function, "func", None), "__name__", None) or type(function).__name__
-
-
-def _group_size(trainer: Any) -> int | None:
-    training = getattr(getattr(trainer, "model", None), "training", True)
-    size = getattr(trainer, "num_generations" if training else "num_generations_eval", None)
-    return size if isinstance(size, int) and size > 0 else None
 
 
 def _release() -> tuple[int, ...]:

@@ -158,18 +158,13 @@ class Reads:
         """
         if isinstance(task.metadata, _ReadMetadata) and task.metadata.by is self:
             return task
-        if not self._columns:
-            # an answer that is None is a missing cell, which no other column mends
-            if "answer" in task.metadata or "answer" not in needed:
-                return task
-            name = sole_answer_column(task.metadata)
-            return task if name is None else self._with(task, {"answer": at_path(task.metadata, name)})
         row = _row(task)
         values = {
             role: value_of(row, role, column)
             for role, column in self._of_metadata.items()
             if role in needed or _first(row, column.names) is not None
         }
+        # an answer that is None is a missing cell, which no other column mends
         if "answer" in needed and "answer" not in values and "answer" not in task.metadata:
             name = sole_answer_column(task.metadata)
             values |= {} if name is None else {"answer": at_path(task.metadata, name)}

@@ -156,15 +156,15 @@ def _differential(body: Node) -> Symbol | None:
 
 def _own(node: Node) -> Key:
     """The kind of a node and its fields that are not operands."""
-    if isinstance(node, Array):
-        return ("Array", node.kind, *map(len, node.rows))
-    return (type(node).__name__, *(getattr(node, name) for name in _FIELDS.get(type(node), ())))
+    shape = map(len, node.rows) if isinstance(node, Array) else ()
+    return (type(node).__name__, *(getattr(node, name) for name in _FIELDS.get(type(node), ())), *shape)
 
 
 _FIELDS: dict[type[Node], tuple[str, ...]] = {
     Symbol: ("name",), Text: ("words",), Digits: ("text", "base"), Apply: ("function",), UndefinedCall: ("function",),
     PlusMinus: ("plus_first",), BigOperator: ("sign",), Relation: ("operators",), Connective: ("operator",),
     SetOperation: ("operator",), Collection: ("kind",), Interval: ("low_in", "high_in"), Quantity: ("unit",),
+    Array: ("kind",),
 }  # fmt: skip
 
 

@@ -615,9 +615,9 @@ def _said_by_name(text: str, question: Question) -> str | None:
 
 
 # A function with what it is taken of, `\gcd(6,8)=2`, and in Chinese a name with what is counted
-_FUNCTIONS = re.compile(r"(?<![a-zA-Z])(?:gcd|lcm|max|min)(?![a-zA-Z])")
+_FUNCTIONS = re.compile(r"(?<![a-zA-Z])(?:gcd|lcm)(?![a-zA-Z])")
 _COUNTED = re.compile(
-    rf"(?:\\operatorname)?\\?(?P<name>gcd|lcm|max|min)(?:\((?P<of>[\d,]+)\))?=(?P<is>-?[^=,]+)"
+    rf"(?:\\operatorname)?\\?(?P<name>gcd|lcm)(?:\((?P<of>[\d,]+)\))?=(?P<is>-?[^=,]+)"
     rf"|(?P<counted>[\u4e00-\u9fff]{{1,6}}?)[有是为:：=]?(?P<many>{_NUMBER})[{''.join(COUNTERS)}]?"
 )
 
@@ -633,7 +633,7 @@ def _in_asked_order(text: str, question: Question) -> str | None:
             return None
         # `甲数` of `甲、乙两数`
         said = one["name"] or (one["counted"] if one["counted"] in asked else one["counted"].removesuffix("数"))
-        named = re.search({"max": r"\bmax", "min": r"\bmin"}.get(said, said or "(?!)"), asked)
+        named = re.search(said or "(?!)", asked)
         if named is None:
             return None
         places[named.start()] = one["is"] or one["many"]

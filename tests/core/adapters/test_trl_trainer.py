@@ -232,6 +232,9 @@ def test_evaluation_has_groups_of_its_own_size(build: Any) -> None:
     trainer = Trainer(build(config("Longest")), group=4, group_eval=2)
     trainer.model.training = False
     assert trainer.rewards(["x", "xxx", "xx", "x"]) == [0.0, 1.0, 1.0, 0.0]
+    # one that shows no model trains
+    del trainer.model
+    assert trainer.rewards(["x", "xxx", "xx", "x"]) == [0.0, 1.0, 2 / 3, 0.0]
 
 
 @LISTWISE

@@ -32,7 +32,7 @@ def checked(tmp_path: Path, trainer: str, *rows: dict[str, Any], conf: str = MAT
         ("verl", {**VERL, "reward_model": {"style": "rule", "ground_truth": "42"}}),
         ("openrlhf", {"input": "What is 6*7?", "label": "42"}),
         ("slime", {"prompt": "What is 6*7?", "label": "42"}),
-        ("slime", {"prompt": ASKED, "label": "42", "metadata": {"level": 2}}),
+        ("slime", {"prompt": ASKED, "metadata": {"answer": "42"}}),
         ("ms-swift", {"messages": ASKED, "solution": "42"}),
         ("areal", {"messages": ASKED, "answer": "42"}),
         ("agentscope", {"question": "What is 6*7?", "answer": "42"}),

@@ -142,7 +142,7 @@ def test_validate_reports_every_problem_with_its_line(tmp_path: Path) -> None:
     done = rules("validate", "--agents-dir", tmp_path, "--agent", "broken")
     assert done.exit_code == 2
     starts = [
-        f"{path}:3: rules: rule_modules: 'no_such_module' could not be imported",
+        f"{path}:3: rules: rule_modules: 'no_such_module' could not be imported: ModuleNotFoundError: ",
         f"{path}:7: rules[0] ('a'): max_tokens must be a whole number of at least 0, got '200'",
         f"{path}:8: rules[1] ('a'): id 'a' is already the id of rule [0]",
         f"{path}:11: rules[1] ('a'): pattern does not compile",

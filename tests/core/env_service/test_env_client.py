@@ -424,6 +424,12 @@ def test_a_handle_does_not_answer_for_another_episode() -> None:
     assert played([RELEASED], play) == ["/create", "/release"]
 
 
+def test_an_episode_is_asked_for_information_with_parameters() -> None:
+    wire = Wire({"turns": 2})
+    assert GymEnv(wire.client, "game", "t", instance_id=INSTANCE).get_info({"whole": True}) == {"turns": 2}
+    assert (wire.body["instance_id"], wire.body["params"]) == (INSTANCE, {"whole": True})
+
+
 def test_the_services_own_id_is_taken_over() -> None:
     wire = Wire({"state": [], "info": {"instance_id": "theirs"}})
     env = GymEnv(wire.client, "game", "t")

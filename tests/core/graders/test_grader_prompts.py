@@ -287,7 +287,7 @@ def test_one_budget_is_of_the_whole_prompt_and_what_the_policy_wrote_comes_first
     many = shown(200_000, query="q", response=Trajectory(["x" * 60_000, "a"] * 500, ["tool", "assistant"] * 500))
     assert sum(map(len, many["response"])) < 120_000
     assert many["response"].answers() == ["a"] * 500
-    assert "(… 1 turns left out …)" in many["response"]
+    assert "(note)\n(… 1 turns left out …)" in many["response"].joined()
 
 
 @pytest.mark.parametrize(

@@ -349,6 +349,19 @@ def test_the_plan_bounds_what_learning_takes(tmp_path: Path) -> None:
     assert expected.cost is not None
 
 
+def test_the_plan_counts_the_samples_that_learning_splits(tmp_path: Path) -> None:
+    rows = [
+        {"main_query": f"q{query}", "metadata": {"answer": f"a{nth}", "score": 5}}
+        for query in range(10)
+        for nth in range(1 + 2 * query)
+    ]
+    (tmp_path / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    for seed in range(6):
+        config, _ = auto_grader_config(load_config(configuration("http://h/v1", tmp_path, seed=seed)))
+        seen, held = split(read_samples(config.training_file(), config), config.holdout, seed)
+        assert (plan(config).learn_from, plan(config).held_out) == (len(seen), len(held))
+
+
 def conf_file(folder: Path, url: str, **options: Any) -> str:
     path = folder / "conf.yaml"
     path.write_text(json.dumps(configuration(url, folder, **options)))

@@ -158,7 +158,8 @@ def test_dry_run_asks_nothing_and_other_judges_are_refused(tmp_path: Path) -> No
     math = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
     conf.write_text(json.dumps({"astuner": {"task_judge": {"judge_protocol": math}}}))
     said = CliRunner().invoke(app, ["judge-eval", "--conf", str(conf), "--labels", str(labels)])
-    assert (said.exit_code, "judge-eval measures" in " ".join(said.output.split())) == (2, True)
+    told = "got MathAnswerAsJudge: `astuner agree` compares"
+    assert (said.exit_code, told in " ".join(said.output.split())) == (2, True)
 
 
 def lines_of(path: Path) -> Iterator[Line]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
@@ -163,6 +164,19 @@ def wealth_of_false_passes(m: float, rows: int) -> float:
 
 def first_alarm(tolerance: float, alpha: float) -> int:
     return next(rows for rows in range(1, 500) if wealth_of_false_passes(tolerance, rows) >= 1 / alpha)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("rate", -0.1), ("rate", 1.1), ("most", -0.1), ("most", 1.1), ("budget", -1), ("tolerance", 0.0),
+        ("tolerance", 1.0), ("rise", 0.0), ("rise", 1.0), ("pass_at", -1e10), ("pass_at", 1e10), ("alpha", 0.0),
+        ("alpha", 0.6), ("holdout", 0.0), ("holdout", 1.0), ("holdout", "test"),
+    ],
+)  # fmt: skip
+def test_a_second_opinion_takes_no_number_out_of_its_range(name: str, value: Any) -> None:
+    with pytest.raises(ValidationError, match=name):
+        Sampling(**{name: value})
 
 
 @pytest.mark.parametrize("tolerance", [0.1, 0.5, 0.8])

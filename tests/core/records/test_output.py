@@ -333,6 +333,13 @@ def test_a_finished_table_is_not_resumed_and_an_interrupted_one_is(tmp_path: Pat
         pass
 
 
+def test_a_resumed_run_that_was_killed_further_on_is_resumed_from_there(tmp_path: Path) -> None:
+    for end, rows in (("partial", ROWS[:1]), ("partial.next", [ROWS[0], ROWS[2]])):
+        (tmp_path / f"scored.jsonl.{end}").write_bytes(b"".join(lines_of(rows)))
+    with scored_output(str(tmp_path / "scored.jsonl"), resume=True) as scored:
+        assert [row.own["id"] for row in scored.earlier()] == ["a", "c"]
+
+
 @pytest.mark.parametrize("digest", ["", "abc"])
 @pytest.mark.parametrize(
     "judgement",

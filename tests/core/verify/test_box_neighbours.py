@@ -112,6 +112,8 @@ def test_a_minus_sign_before_a_box_belongs_to_its_value(text: str, value: str) -
         ("N⋅m", "N m"),
         (r" \text{N}\cdot\text{m}", "N m"),
         (" mph", "mile per hour"),
+        (" वर्ग मीटर", "square meter"),
+        (" घन मीटर", "cubic meter"),
         # no unit, and a part of another
         ("foo/s", ""),
         ("m/foo", ""),

@@ -85,6 +85,7 @@ x^2+1 | \boxed{x^2+1}\n\nAnswer: $1+x^2$
 \frac34 | \boxed{\frac{3}{4}}\n\n#### 0.75
 \frac34 | \boxed{\frac{3}{4}}\n\n#### Remarks\n\nThe answer is in lowest terms.
 1,2 | \boxed{1,2}\n\nAnswer: $x=1$ or $x=2$
+3, 4 | $\boxed{3, 4}$. The numbers 3 and 4 sum to 7. | Find the roots.
 5 | \boxed{5}\n\nAnswer to part (b): $7$
 5 | \boxed{5}\n<answer>The answer is 5.</answer>
 x>6 | \boxed{x>6}\n答案：$6<x$

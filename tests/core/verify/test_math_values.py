@@ -141,6 +141,7 @@ def test_what_is_at_a_bound_has_a_value(text: str) -> None:
 
 def test_a_logarithm_without_a_base_takes_the_base_that_is_given() -> None:
     assert Numeric({}, Budget(), 10).value(parse(r"\log 1000")) == pytest.approx(3)
+    assert Numeric({}, Budget(), 10).value(parse(r"\sum_{k=1}^{3}\log 10^k")) == pytest.approx(6)
     assert Numeric({}, Budget(), 10).value(parse(r"\ln 1000")) == pytest.approx(math.log(1000))
 
 

@@ -16,9 +16,10 @@ import pytest
 
 from agentscope_tuner import JudgeError, Task, WorkflowOutput, WorkflowTask, load_config
 from agentscope_tuner._run.fair_queue import one_request
+from agentscope_tuner.errors import Cause
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
 from agentscope_tuner.verify.math.verdict import compare
-from agentscope_tuner.verify.sandbox import _MOST_UNDECIDED, QueuedPair, Sandbox, shared
+from agentscope_tuner.verify.sandbox import _MOST_UNDECIDED, QueuedPair, Sandbox, _result_of, shared
 
 RIGHT, WRONG = ("2\\sqrt{3}", "\\sqrt{12}"), ("2\\sqrt{3}", "\\sqrt{13}")
 # within every bound, and more work than a hundredth of a second of CPU time
@@ -290,3 +291,18 @@ def deep(frames: int, answer: str) -> str:
 def test_verdicts_do_not_depend_on_the_depth_of_the_call(answer: str) -> None:
     room = sys.getrecursionlimit() - len(inspect.stack(0)) - 60
     assert len({deep(frames, answer) for frames in (0, room - 200, room)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "cause"),
+    [
+        ({}, Cause.BUG),
+        ({"outcome": "maybe"}, Cause.BUG),
+        ({"judge_error": "why"}, Cause.BUG),
+        ({"judge_error": "why", "cause": "reference"}, Cause.REFERENCE),
+    ],
+)
+def test_a_worker_that_answers_no_verdict_is_no_verdict_and_to_be_mended(reply: dict[str, str], cause: Cause) -> None:
+    with pytest.raises(JudgeError) as raised:
+        _result_of(reply, "symbolic")
+    assert raised.value.cause == cause

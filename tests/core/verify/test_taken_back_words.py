@@ -84,6 +84,7 @@ Do not pick \boxed{7}
 \phantom{\boxed{7}}
 \hphantom{\boxed{7}}
 \vphantom{\boxed{7}}
+\phantom{\} $\boxed{7}$ }
 \sout{\boxed{7}}
 \st{\boxed{7}}
 \cancel{\boxed{7}}

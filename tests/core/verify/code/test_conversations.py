@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from agentscope_tuner.verify.code.inside.code_values import JailLine, LineEndedError
+from agentscope_tuner.verify.code.inside.code_values import JailLine, LineEndedError, pack, unpack
 from agentscope_tuner.verify.code.inside.shared import Conversations, SharedContainers
 
 
@@ -128,3 +129,24 @@ def test_a_container_that_got_another_number_is_named_by_it() -> None:
     assert shared.outgoing() == {"held": {1: [{"m": 3}], 3: [1]}}
     shared.incoming({"dropped": [3]})
     assert shared.outgoing() == {"held": {1: [{"m": 5}], 5: [1]}}
+
+
+@pytest.mark.parametrize(
+    ("held", "made"),
+    [
+        ([1, 2], [2, 1]),
+        ({1, 2}, {2, 3}),
+        (bytearray(b"a"), bytearray(b"bc")),
+        (deque([1]), deque([2, 1])),
+        (deque([1], 2), deque([2, 3], 2)),
+        ({"a": 1}, {"b": 2, "c": 3}),
+        (Counter("aa"), Counter("b")),
+    ],
+)
+def test_a_container_becomes_what_the_other_side_makes_of_it(held: Any, made: Any) -> None:
+    mine, theirs = (SharedContainers(pack, unpack, first) for first in (1, 2))
+    mine.share(held)
+    theirs.incoming(mine.outgoing())
+    theirs._fill(theirs[1], theirs._content(made))
+    mine.incoming(theirs.outgoing())
+    assert (type(held), held) == (type(made), made)
