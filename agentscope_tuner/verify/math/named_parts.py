@@ -488,11 +488,22 @@ def _is_name(one: _Part, other: _Part, asked: str) -> bool:
     more = [word for word in one.name if not any(_is_word(word, own) for own in other.name)]
     left = [word for word in other.name if not any(_is_word(word, own) for own in one.name)]
     more += [word for word in one.whole if not any(_is_word(word, own) for own in other.whole)]
-    is_known = all(_OF_ANY.match(word) or _stands_by(word, other.name, asked) for word in more)
+    verb = (
+        one.name[-1]
+        if len(one.name) > 1 and one.name[-1] not in _OF_ALL and _position(one.name[-1], asked) >= 0
+        else ""
+    )
+    is_known = all(word == verb or _OF_ANY.match(word) or _stands_by(word, other.name, asked) for word in more)
     if len(left) == len(other.name) or not is_known:
         return False
     # `mean` is no mean deviation
     return not left or _is_word(one.name[-1], other.name[-1]) or all(map(_OF_ANY.match, left))
+
+
+# What a value may be of instead of each
+_OF_ALL = frozenset(
+    "together both each all total sum half twice zusammen juntos juntas ensemble insieme вместе samen razem".split()  # noqa: SIM905
+)
 
 
 def _stands_by(word: str, name: Sequence[str], asked: str) -> bool:
