@@ -148,7 +148,7 @@ y=2x-1 | $\boxed{y=2x-1}$. The tangent line is $y=2x+1$. | Find the tangent line
 3, 5, 6, 20 | They are $\boxed{3, 5, 6, 20}$. Or all four numbers minus one. | Find all such numbers.
 odd | It is $\boxed{\text{odd}}$. But it is even. | Is $f$ odd or even?
 odd | It is $\boxed{\text{odd}}$ at first sight; since $f(-x)=f(x)$, $f$ is even. | Is $f$ odd or even?
-False | $\boxed{\text{False}}$ is a first guess, but after checking the statement is true. | True or false: every bounded sequence converges.
+False | $\boxed{\text{False}}$ at first; checking shows: it is true. | True or false: each bounded sequence converges.
 Paris | $\boxed{\text{Paris}}$. The capital is Lyon. | Which city is the capital, Paris or Lyon?
 diverges | $\boxed{\text{diverges}}$, but the series converges. | Does the series converge or diverge?
 gerade | $\boxed{\text{gerade}}$, aber f ist ungerade. | Ist f gerade oder ungerade?
