@@ -470,12 +470,13 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
         return truth
     asked = about(question) or NO_QUESTION
     clause = asking_clause(asked.text)[0] or asked.text
-    is_amount = _UNIT_BEHIND.match(truth, match.end()) is not None or _is_in_groups(match, text, asked)
+    has_unit = _UNIT_BEHIND.match(truth, match.end()) is not None
     several = (found for found in _OF_SEVERAL.finditer(clause) if found["one"] is None)
     # where decimals have commas, an amount of `both pipes` is one, too
-    is_sure = is_amount and _writes_commas(asked.text.lower())
+    is_sure = has_unit and _writes_commas(asked.text.lower())
     if not is_sure and not all(_measures_next(clause, found.end()) for found in several):
         return truth
+    is_amount = has_unit or _is_in_groups(match, text, asked)
     written = re.search(rf"(?<![\d.,]){match[1].lstrip('-')}(?:(\{{,\}})|\.){match[2]}(?!\d)", text)
     # beside a list such a reference may be one, too: `0,7` for two roots
     is_alone = match.end() == len(truth) and not _ASKS_SEVERAL.search(clause)

@@ -484,6 +484,7 @@ def test_without_a_reference_there_is_no_verdict_whatever_the_answer(
     [
         ('{"target": 4}', False),
         ("{'target': 4, 'numbers': [1, 3]}", False),
+        ("{'target': 4}", False),
         ('{ "answer" : "4" }', False),
         ('["4"]', False),
         ("['4', '5']", False),
