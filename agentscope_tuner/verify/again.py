@@ -63,10 +63,7 @@ _STATES = re.compile(
 )
 _MOST_STATED = 8
 # Three numbers or more
-_LIST = re.compile(
-    rf"(?<!\w)\$?{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?){{2,}}"
-    r"(?P<on>,? ?(?:\\[lc]?dots|…|\.{3}))?"
-)
+_LIST = re.compile(rf"(?<!\w)\$?{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?){{2,}}")
 # A label and what joins it to its value; without the words that also name other quantities
 _NAMES_ANSWER = _ANSWER_WORDS.replace("|total|value", "")
 _LABEL = re.compile(
@@ -250,13 +247,11 @@ def _unless_it_states(reason: re.Match[str]) -> str:
 
 
 def _unless_counted(content: str, listed: re.Match[str]) -> str:
-    """A list of numbers but for one that goes on in dots, or that an answer counts or adds up: `These are 2, 3 and 5`,
-    of 3 or of 10.
-    """
+    """A list of numbers but for one that an answer counts or adds up: `These are 2, 3 and 5`, of 3 or of 10."""
     numbers = re.findall(_NUMBER, listed[0])
     whole = [int(one) for one in numbers if one.isdigit() and len(one) <= _FEW_DIGITS]
     adds_up = len(whole) == len(numbers) and content == str(sum(whole))
-    return " " if adds_up or (listed["on"] and "," not in content) or content == str(len(numbers)) else listed[0]
+    return " " if adds_up or content == str(len(numbers)) else listed[0]
 
 
 _FEW_DIGITS = 9

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.number_words import is_number_word
-from agentscope_tuner.verify.words import DENIES, FORMULA, IS_HANGUL, IS_UNSPACED, SUPPOSES, WORDS, denies
+from agentscope_tuner.verify.words import DENIES, IS_HANGUL, IS_UNSPACED, SUPPOSES, WORDS, denies
 
 _TYPE = r"\\(?:text[a-z]*|mathrm|mathbf|mbox|operatorname)\s*\{"
 _PIECES = re.compile(
@@ -440,7 +440,10 @@ def _other_option(answer: str, known: Sequence[str], question: str) -> str:
 
 
 def option_behind(answer: str, sentences: Sequence[str], question: str) -> str:
-    """A clause behind an answer that says another one of the question's options of what is asked: `but f is even`.
+    """What says behind an answer that another of the question's options holds: `But it is even`, `The capital is Lyon`.
+
+    Only the beginning of a sentence, or what stands behind a `but`, is read, up to its first comma or reason: what else
+    names an option may be said of another thing.
 
     Args:
         answer: one of the options, else nothing is another one.
@@ -451,35 +454,37 @@ def option_behind(answer: str, sentences: Sequence[str], question: str) -> str:
     held = {one for one in options for word in _words(answer) if same_word(word, one)}
     if len(held) != 1:
         return ""
-    for clause in (clause for said in sentences for clause in _CLAUSES_OF.split(said.lower())):
-        *before, last = WORDS.findall(FORMULA.sub(partial(_as_subject, question), clause)) or [""]
-        is_other = any(same_word(last, one) for one in options - held)
-        if is_other and SUPPOSES.isdisjoint(before) and not any(map(denies, before)) and _is_asked_of(before, question):
-            return clause.strip()
+    for said in sentences:
+        supposed = not SUPPOSES.isdisjoint(WORDS.findall(said.lower()))
+        for clause in () if supposed else _BUT.split(said.lower()):
+            said_first = _ENDS_FIRST.split(clause.strip(" .!,;:"), maxsplit=1)[0]
+            *before, last = WORDS.findall(said_first) or [""]
+            is_other = any(same_word(last, one) for one in options - held)
+            if is_other and not any(map(denies, before)) and _is_asked_of(before, question):
+                return said_first.strip()
     return ""
 
 
-_CLAUSES_OF = re.compile(r"[,;:.!—–]|\b(?:but|since|because|and|aber|denn|weil|mais|car|pero|porque|ma|perché|но)\b")
+_BUT = re.compile(r"\b(?:but|however|aber|jedoch|mais|pero|ma|però|но|однако)\b")
+_ENDS_FIRST = re.compile(
+    r"[,;:.!—–$\d(]|\b(?:since|because|as|for|and|where|when|denn|weil|und|car|puisque|et|porque|pues|y|perché|e"
+    r"|потому|так)\b"
+)
 _SURELY = frozenset(
-    """is was must be ist war est était es era è é in fact indeed actually really clearly so thus hence therefore then
-    instead rather also therefore daher also tatsächlich donc en fait por tanto quindi infatti""".split()  # noqa: SIM905
+    """is was ist war est était es era è é in fact indeed actually really clearly so thus hence therefore then instead
+    rather also daher tatsächlich donc en fait por tanto quindi infatti""".split()  # noqa: SIM905
 )
 _POINTS_BACK = frozenset("it this that es das dies il elle cela ce eso esto esso questo это он она answer".split())  # noqa: SIM905
 _STATEMENTS = re.compile(r"statement|claim|assertion|proposition|aussage|behauptung|affirm|énoncé|enunciado|утвержден")
 _THE = frozenset("the der die das le la el lo il o a l".split())  # noqa: SIM905
 
 
-def _as_subject(question: str, formula: re.Match[str]) -> str:
-    """A formula of the question as what points back to it, and any other as a word of its own."""
-    return " it " if formula[0].strip("$ ") in question else " formula "
-
-
 def _is_asked_of(before: Sequence[str], question: str) -> bool:
-    """Whether the words before an option end with what the question asks of, or there are none."""
-    *rest, subject = [word for word in before if word not in _SURELY] or ["it"]
-    is_named = bool(rest) and rest[-1] in _THE and (subject in _words(question) or bool(_STATEMENTS.match(subject)))
-    is_letter = len(subject) == 1 and re.search(rf"(?<![a-z]){subject}(?![a-z])", question) is not None
-    return subject in _POINTS_BACK or is_named or is_letter
+    """Whether the words before an option are a pronoun, what the question names behind an article, or none."""
+    subject = [word for word in before if word not in _SURELY]
+    if len(subject) == len(("the", "capital")) and subject[0] in _THE:
+        return subject[1] in _words(question) or bool(_STATEMENTS.match(subject[1]))
+    return not subject or (len(subject) == 1 and subject[0] in _POINTS_BACK)
 
 
 @lru_cache(maxsize=1_024)
@@ -520,8 +525,8 @@ _ASKS = re.compile(
 )
 # What begins a condition, or says where the things lie of which several are asked for
 _CONDITION = re.compile(
-    r"[:；：]|;(?!\s?-?\d)|\b(?:that|which|where|whose|when|if|such|for|so|with|given|between|than|satisfying|on|knowing"
-    r"|wenn|falls|für|mit|bei|zwischen|deren|dessen|si|quand|lorsque|entre|dont|tels?|telles?|sachant|avec|cuando|con|se|quando|tra|cui"
+    r"[;:；：]|\b(?:that|which|where|whose|when|if|such|for|so|with|given|between|than|satisfying|on|knowing|wenn|falls|für"
+    r"|mit|bei|zwischen|deren|dessen|si|quand|lorsque|entre|dont|tels?|telles?|sachant|avec|cuando|con|se|quando|tra|cui"
     r"|com|если|когда|при|между|для|котор\w+|jika|khi|nếu|als|waar|jeśli|gdy|gdzie)\b",
     re.IGNORECASE,
 )
@@ -556,7 +561,7 @@ _BEGINS = re.compile(
 )
 # Where the question stands at the end of its clause, and what is asked for before it
 _ENDS = re.compile(r"求|多少|[几幾何]|いく[つら]|どれ|몇|구하|구해|얼마|몇|\bkaç|\bnedir|\bbulun")
-_CLAUSES = re.compile(r"[,;](?!\s?-?\d)|[，、；]")
+_CLAUSES = re.compile(r",(?!\s?-?\d)|[，、;；]")
 
 
 @lru_cache(maxsize=1_024)

@@ -619,7 +619,9 @@ def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked
     if _excludes_others(sentence) or (_OFFERS_HELP.search(sentence) and not any(map(is_number_word, words))):
         return ""
     if re.search(_ANSWER, sentence.lower()) is None:
-        counts = {word for at, word in enumerate(words) if _is_given_number(words, at, asked, text)}
+        # what begins a sentence says nothing of the answer: `All four pairs`, and not `It should be all five`
+        at = next((at for at, word in enumerate(words) if word not in _COPULAS), 0) + 1
+        counts = {*words[at : at + 1]} if _is_given_number(words, at, asked, text) else set[str]()
         words = [word for word in words if word not in counts]
         sentence = WORDS.sub(lambda word: "" if word[0].lower() in counts else word[0], sentence)
     # `This is the radius` may say what the answer is

@@ -852,7 +852,7 @@ def _turn(words: Sequence[str], asked: Asked, is_value: bool) -> str:
             continue
         if word in SUPPOSES and (at == 0 or word not in SUPPOSES_FIRST) and not _is_passive(words[at:]):
             return word
-        sets = word in _LETS and words[at - 1 : at] != ["ou"]
+        sets = word in _LETS and words[at - 1 : at + 1] != ["ou", "seja"]
         if sets and words[at + 1 : at + 2] not in (["us"], ["me"]) and len(words) - at <= _MOST_LET:
             return word
         if denies(word) and not (word == "nu" and at + 1 == len(words)):

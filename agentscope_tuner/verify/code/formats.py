@@ -581,7 +581,8 @@ def _human_eval(row: Mapping[str, Any], depth: int) -> TestSet:
     source = source if is_file else _without_check(source)
     _refuse_idle(source, preamble)
     given = re.search(r"^def check\((\w+)(.*)", source, re.MULTILINE | re.DOTALL)
-    if given is not None and not re.search(rf"\b(?:{given[1]}|{entry})\b", source[: given.start(1)] + given[2]):
+    asks = "" if given is None else f"{preamble}\n{source[: given.start(1)]}{given[2]}"
+    if given is not None and not re.search(rf"\b(?:{given[1]}|{entry})\b", asks):
         raise BadTestsError(f"the tests never call {entry}: `check` does nothing with its {given[1]}")
     return TestSet(
         [_file(source, "unittest", "") if is_file else CodeTest("check", source, preamble, entry)],

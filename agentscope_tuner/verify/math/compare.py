@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause
-from agentscope_tuner.verify.math.canonical import ELLIPSIS
+from agentscope_tuner.verify.math.canonical import ELLIPSIS, key
 from agentscope_tuner.verify.math.compare_kinds import (
     as_set,
     asked_amount,
@@ -496,7 +496,9 @@ class CheapComparer:
         chain = ans if isinstance(ans, Chain) else ref
         assert isinstance(chain, Chain)
         mine, theirs = _as_equation(ref), _as_equation(ans)
-        if mine is not None and theirs is not None and self.statement(mine, theirs) is EQUAL:
+        is_asked = mine is not None and self.question is not None and key(mine.args[0]) in self.question.formulas
+        if mine and theirs and not is_asked and self.statement(mine, theirs) is EQUAL:
+            # whose left side is asked for is no equation to be scaled
             return EQUAL
         members = chain.exact
         if (
@@ -1048,11 +1050,12 @@ _ARITHMETIC = (Number, *RATIONAL_OPERATIONS, Power, Percent)
 _WHOLE_FUNCTIONS = frozenset({"factorial", "doublefact", "binom", "mod"})
 
 
-def _as_equation(reading: Reading) -> Node | None:
-    """An equation in letters with indices alone, which may also be a value with a name: `4x_1-3x_2+5x_3=14`."""
+def _as_equation(reading: Reading) -> Relation | None:
+    """A linear equation that was read as a formula with its value, as its letters have indices: `4x_1-3x_2+5x_3=14`."""
     match reading:
-        case Chain((Value(left), Value(right)), ()) if len(symbols(left)) > 1:
-            return Relation((left, right), ("=",))
+        case Chain((Value(Sum() as left), Value(Number() as right)), ()) if len(symbols(left)) > 1:
+            has_powers = any(isinstance(one, Power | Quotient) for one in walk(left))
+            return None if has_powers else Relation((left, right), ("=",))
     return None
 
 

@@ -479,13 +479,11 @@ def yes_or_no(text: str, question: Question | None) -> str | None:
         return match[1] if left in question.text and (denied is not None) == (match[1][0] in "い아") else None
     words, denying = rest.lower().split(), match[1].lower() in ("no", "false")
     others = [word for word in words if CALLS_WRONG.fullmatch(word.strip(".,!")) is None]
-    if match[1].lower() not in _AFFIRMS and len(words) - len(others) == 1 and not reasons:
+    is_named = len(words) - len(others) == 1 and CALLS_WRONG.search("" if question is None else question.text) is None
+    if match[1].lower() not in _AFFIRMS and is_named and not reasons:
         # `Nein, falsch`
-        return (
-            match[1].lower()
-            if all(_repeats_asked(one.strip(".,!").removeprefix("c'"), question) for one in others)
-            else None
-        )
+        repeats = all(_repeats_asked(one.strip(".,!").removeprefix("c'"), question) for one in others)
+        return match[1].lower() if repeats else None
     if denying and question is not None and _affirms(match[2] or "", question.text) and not _is_true(text):
         return None
     asked = question.words if question is not None else frozenset()

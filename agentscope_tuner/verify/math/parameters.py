@@ -151,8 +151,9 @@ def same_lattice(ref: Reading, ans: Reading) -> Outcome | None:
     mine, theirs = _lattice(ref), _lattice(ans)
     if mine is None or theirs is None or len(mine.start) != len(theirs.start) or not mine.is_said:
         return None
-    if mine.names and theirs.names and mine.names != theirs.names:
-        return DIFFERENT
+    if mine.names != theirs.names:
+        # which coordinate a letter names, only a side that names them tells
+        return DIFFERENT if mine.names and theirs.names else None
     between = [b - a for a, b in zip(mine.start, theirs.start, strict=True)]
     times = next((one / step for one, step in zip(between, mine.step, strict=True) if step), Fraction(0))
     is_reached = times.denominator == 1 and between == [times * step for step in mine.step]

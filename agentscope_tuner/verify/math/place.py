@@ -71,20 +71,10 @@ def _is_given(again: str, answer: str, behind: str, question: str) -> bool:
 
 
 _CLAUSES = re.compile(r"[,，;；。!！?？\n]|\.(?!\d)|\b(?:and|while|whereas)\b")
-_WHOLE_CLAUSES = re.compile(rf"(?:{_CLAUSES.pattern}|\b(?:und|et|y|e|и)\b)(?![^()\[\]]{{0,40}}[)\]])")
-_MONOTONE = (
-    re.compile(r"increas|递增|遞增|増加|wachs|steig|(?<!dé)crois|(?<!de)cresc?[eí]|возраст", re.IGNORECASE),
-    re.compile(r"decreas|递减|遞減|減少|fall(?:end|t)|décrois|decresc?[eí]|убыва", re.IGNORECASE),
-)
 
 
 def _is_of_another(again: str, behind: str, question: str) -> bool:
     """Whether a number behind an answer is that of somebody or something else of the question: `and Ann is 12`."""
-    whole = next((one for one in _WHOLE_CLAUSES.split(behind) if again in one), "") if "," in again else ""
-    for this, contrary in (_MONOTONE, _MONOTONE[::-1]):
-        if this.search(question) and contrary.search(whole) and not (contrary.search(question) or this.search(whole)):
-            # where a function falls, where it is asked where it rises
-            return True
     number = re.compile(rf"(?<![\d.,]){re.escape(again)}(?![\d.,]*\d)")
     clause = next((one for one in _CLAUSES.split(behind) if number.search(one)), "")
     found = number.search(clause)

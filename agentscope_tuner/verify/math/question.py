@@ -264,7 +264,7 @@ class _Says(Kept["Question", bool]):
 
 _ASKS_ANGLE = re.compile(
     r"(?<![^\W\d_])(?:angle|[^\W\d_]*winkel|ángulo|angolo|ângulo|угол|угл[аы]|góc|açı|kąt|hoek)|夹角|角度|なす角|倾斜角|사잇각"
-    r"|角(?=的大小|\s*\$?\s*(?:[A-Z]|\\(?:alpha|beta|gamma|theta)))|∠",
+    r"|角(?=的大小|\s*\$?\s*(?:[A-Z]|\\(?:alpha|beta|gamma|theta))\s*+\$?+\s*+(?!的(?!大小|度数)|所))|∠",
     re.IGNORECASE,
 )
 # by name, or by a bound of an angle

@@ -118,7 +118,7 @@ def _of(node: Node) -> Iterator[str]:
     match node:
         case Apply(function):
             yield function
-        case Negation(Negation(inside) | Quotient(_, Negation(inside))) if literal(inside) is not None:
+        case Negation(Negation(inside)) if literal(inside) is not None:
             yield "sum"
         case BigOperator(sign):
             # The name `sum` alone means an addition
@@ -200,8 +200,6 @@ def _kind_of_factor(factor: Node) -> Key | None:
 
 def _of_quotient(node: Quotient) -> Iterator[str]:
     above, below = unsigned(node.above), node.below
-    # a sign below is as a factor that may be cancelled, but beside one above
-    below = below if isinstance(node.above, Negation) else unsigned(below)
     if _I in walk(below):
         # a lone i below, as in `\\frac{1}{2i}`, leaves no product to do, as little as a lone root does
         if isinstance(below, (Sum, Power)) or _I in walk(above) or any(_I in a.args for a in walk(below)[1:]):
@@ -213,7 +211,7 @@ def _of_quotient(node: Quotient) -> Iterator[str]:
         case Number(top), Number(bottom):
             if not bottom or not top.denominator == bottom.denominator == 1:
                 yield "division"
-            elif bottom == 1 or gcd(int(top), int(bottom)) > 1 or below is not node.below:
+            elif bottom == 1 or gcd(int(top), int(bottom)) > 1:
                 yield UNREDUCED
             return
     if literal(above) is not None and literal(below) is not None:

@@ -409,14 +409,6 @@ def in_english(text: str) -> tuple[str, int]:
     return ("", 0) if not said or is_plain else (said, found[at - 1].end())
 
 
-def currency_of(country: str, word: str) -> str | None:
-    """The currency of which two words are the letters of its code: `US dollars` of USD, `Türk lirası` of TL."""
-    unit = unit_named(word) or ""
-    codes = [name for name, one in _UNITS.items() if one == _UNITS.get(unit) and name.isupper()]
-    ends = country[0] + word[0].upper()
-    return unit if _LINES.get(unit, "")[:5] == "money" and any(code[0] + code[-1] == ends for code in codes) else None
-
-
 def _one_side(words: list[str]) -> tuple[str, int]:
     """A unit with its power at the beginning of some words, in English, and how many words it takes; empty for none."""
     front = exponent_named(words[0]) if words else 0

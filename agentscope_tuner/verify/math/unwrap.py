@@ -266,7 +266,8 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     if asked.speaks_of_rounding and rounded is not None and is_decimal(rounded):
         # it says that it is rounded, as it is to be
         text = _ROUGH.sub("", text, count=1) if _ROUGH.match(text) else text.removeprefix("約").removeprefix("约")
-    text = _EXTREME.sub(partial(_function_of, asked), _concluded(_ARTICLE.sub(r"\\text{", text)), count=1)
+    text = _ARTICLE.sub(r"\\text{", text) if " o " in asked.text else text
+    text = _EXTREME.sub(partial(_function_of, asked), _concluded(text), count=1)
     if "and" in text and not LISTS.search(ref.text):
         text = _MIXED.sub(lambda m: f"{m['whole']}\\frac{{{m['a'] or m['c']}}}{{{m['b'] or m['d']}}}", text, count=1)
     doubtful = _doubt(respelled(text) if "mathbb" in text else text)

@@ -62,13 +62,11 @@ from agentscope_tuner.verify.math.unfinished import unearned
 from agentscope_tuner.verify.math.units import (
     COUNTERS,
     NUMBER_WORDS,
-    currency_of,
     exponent_named,
     in_asked_unit,
     is_one_unit,
     is_physical,
     known,
-    measure,
     singular,
     unit_named,
     unit_of_markup,
@@ -470,13 +468,9 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
         return truth
     asked = about(question) or NO_QUESTION
     clause = asking_clause(asked.text)[0] or asked.text
-    has_unit = _UNIT_BEHIND.match(truth, match.end()) is not None
-    several = (found for found in _OF_SEVERAL.finditer(clause) if found["one"] is None)
-    # where decimals have commas, an amount of `both pipes` is one, too
-    is_sure = has_unit and _writes_commas(asked.text.lower())
-    if not is_sure and not all(_measures_next(clause, found.end()) for found in several):
+    if any(found["one"] is None and not _measures_next(clause, found.end()) for found in _OF_SEVERAL.finditer(clause)):
         return truth
-    is_amount = has_unit or _is_in_groups(match, text, asked)
+    is_amount = _UNIT_BEHIND.match(truth, match.end()) is not None or _is_in_groups(match, text, asked)
     written = re.search(rf"(?<![\d.,]){match[1].lstrip('-')}(?:(\{{,\}})|\.){match[2]}(?!\d)", text)
     # beside a list such a reference may be one, too: `0,7` for two roots
     is_alone = match.end() == len(truth) and not _ASKS_SEVERAL.search(clause)
@@ -515,12 +509,8 @@ _ASKS_SEVERAL = re.compile(
 _LISTS = re.compile(r";|\\pm|\\(?:text|mathrm)|\b(?:or|and)\b|и|\bet\b|\bund\b|\by\b")
 _OF_COMMAS = re.compile(
     r"[à-öø-žа-я]|\b(?:der|das|ist|wie|la|les|est|une?|quelle?s?|el|los|qual|che|wat|een|jaki|ile|berapa|quant[oaie]s?"
-    r"|combien|hvor|hoeveel|di|del(?:la)?|una|uma?|von|mit|und|het|van|och|yang|dengan|adalah|hitung(?:lah)?"
-    r"|le|du|berechnen?|bestimmen?|calcule[zr]?|calcola\w*|oblicz)\b"
+    r"|combien|hvor|hoeveel)\b"
 )
-_GROUP_OF_THREE = re.compile(r"(?<![\d.,}])(\d{1,3})(?:\{,\}|,)(\d{3})(?![\d.,{])")
-_FEW_DECIMALS = re.compile(r"\d(?:[.,]|\{,\})\d{1,2}(?!\d)")
-_POINT_OF_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3})\.(\d\d0)(?![\d.,])")
 _DECIMAL = re.compile(r"(?<![\d.,])(?:0([.,])\d+|\d+([.,])(?:\d{1,2}|\d{4,}))(?![\d.,]*\d)")
 
 
@@ -530,23 +520,6 @@ def _writes_commas(asked: str) -> bool:
     if len(signs) == 1:
         return signs == {","}
     return _OF_COMMAS.search(asked) is not None and not is_english(asked)
-
-
-def _in_commas(answer: str, truth: str, question: str | None, copied: Copied, **reads: bool) -> Asking:
-    r"""As `_stages_of_one`, then with the signs of the question's language: `8{,}125` is 8.125, `3.080` may be 3080.
-
-    A unit that is asked for may be a thousand times another, so there the reference stays as it is.
-    """
-    whole: MathVerdict = yield from _stages_of_one(answer, truth, question, copied, **reads)
-    if whole.outcome != "different" or not ("," in answer or "." in truth) or (asked := about(question)) is None:
-        return whole
-    is_one = answer.count(",") == 1 and _FEW_DECIMALS.search(truth) is None
-    mine = _GROUP_OF_THREE.sub(r"\1.\2", answer) if is_one else answer
-    theirs = truth if asked.asked_units or asked.speaks_of_rounding else _POINT_OF_THOUSANDS.sub(r"\1\2", truth)
-    if (mine, theirs) == (answer, truth) or not _writes_commas(asked.text.lower()):
-        return whole
-    other: MathVerdict = yield from _stages_of_one(mine, theirs, question, copied, **reads)
-    return other if other.outcome == "equal" else whole
 
 
 # A question about money of India, in a script of India, or with a number that is grouped so
@@ -671,7 +644,7 @@ def _stages(
         the pair and the stage that a worker is to run; it is sent the worker's outcome and reason. Or the pair and
         READING; it is sent the `ReadPair`.
     """
-    whole: MathVerdict = yield from _in_commas(
+    whole: MathVerdict = yield from _stages_of_one(
         answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long
     )
     # what is typeset in another way needs no reading of its parts
@@ -731,25 +704,11 @@ def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
         truth = spelled_number(truth) or truth
     text, truth = _as_rounded(text, truth, question)
     text, truth = (with_square_brackets(side, question) for side in (_with_rounded_name(text, truth), truth))
-    if "\\text" in text and (asked := about(question)) is not None:
-        text = _CURRENCY_IN_WORDS.sub(lambda said: _without_country(said, asked, truth), text, count=1)
     text, truth = units_in_line(text), units_in_line(truth)
     if is_one_unit(text) and is_one_unit(truth):
         # the units of a constant
         text, truth = f"1\\text{{ {unit_of_markup(text)}}}", f"1\\text{{ {unit_of_markup(truth)}}}"
     return with_declared_constant(text), with_declared_constant(truth)
-
-
-_CURRENCY_IN_WORDS = re.compile(r"(?<![^\W_])([A-Z][^\W\d_]+) ([^\W\d_]{2,})")
-
-
-def _without_country(said: re.Match[str], asked: Question, truth: str) -> str:
-    """A currency without its country, `dollars` for `US dollars`, where it is asked for, and no other country's is."""
-    named = currency_of(said[1], said[2])
-    others = [one for one in _CURRENCY_IN_WORDS.finditer(f"{asked.text} {truth}") if unit_named(one[2]) == named]
-    codes = {one for one in re.findall(r"(?<![^\W_])[A-Z]{2,3}(?![^\W_])", asked.text) if one[-1] == said[2][0].upper()}
-    is_asked = bool(codes) or (named is not None and measure(((named, 1),)) in asked.asked_units)
-    return named if named and is_asked and not others and {one[0] for one in codes} <= {said[1][0]} else said[0]
 
 
 # `P = Q = 40`
@@ -782,25 +741,24 @@ def _with_rounded_name(text: str, truth: str) -> str:
     return _ROUNDED_NAME.sub(r"\1=\2", text) if _HAS_DECIMALS.fullmatch(truth) is not None else text
 
 
-_OWN_ROUNDING = re.compile(r"[^=≈,;]{1,80}?(?:\\approx(?![a-z])|≈)\s*(?P<rough>-?\d+\.\d{2,})")
+_OWN_ROUNDING = re.compile(
+    r"(?:(?!\\(?:text|pm|mp|le|ge|lt|gt)|\bor\b)[^=≈,;<>±≤≥]){1,80}?(?:\\approx(?![a-z])|≈)\s*(?P<rough>-?\d+\.\d{2,})"
+)
 _ROUNDED = re.compile(r"(?:[^=≈,;]{1,24}?(?:=|\\approx(?![a-z])|≈)\s*)?-?\d+\.\d{2,}")
 _ROUNDED_FIRST = re.compile(
     r"\A(?P<name>[^=≈,;]{0,24}?)\s*(?:\\approx(?![a-z])|≈)\s*(?P<rough>-?\d+\.\d+)\s*(?P<exact>=\s*(?!-?[\d.]+\Z)[^=≈]+)\Z"
 )
-_EXACTLY = re.compile(
-    "exa[ck]t|esatt|genau|точн|精确值|准确值|正確な|fra[cz]|bruch|fraç|дроб|分数|分數|simpl|radical|surd|closed",
-    re.IGNORECASE,
-)
+_DECIMAL_GIVEN = re.compile(r"\d\.\d")
 
 
 def _as_rounded(text: str, truth: str, question: str | None) -> tuple[str, str]:
-    r"""For a decimal, the one of a reference that tells its own, where no exact value is asked for.
+    r"""For a decimal, the one of a reference that tells its own, where the question has decimals itself.
 
     An answer that tells its rounding first gets it last: `x = \frac{17}{3} \approx 5.67`.
     """
     text = _ROUNDED_FIRST.sub(r"\g<name>\g<exact>\\approx \g<rough>", text)
     theirs = _OWN_ROUNDING.fullmatch(truth) if question and _ROUNDED.fullmatch(text) else None
-    return text, truth if theirs is None or _EXACTLY.search(question or "") else theirs["rough"]
+    return text, truth if theirs is None or not _DECIMAL_GIVEN.search(question or "") else theirs["rough"]
 
 
 def _said_alone(text: str, asked: Question) -> str:

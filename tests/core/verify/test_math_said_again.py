@@ -41,11 +41,13 @@ x=\pm 1+2\pi n | $\boxed{x=\pm 1+2\pi n}$, där $n$ är ett heltal. | Lös ekvat
 31.25\% | É $\frac{10}{32}=0{,}3125$, ou seja, $\boxed{31{,}25\,\%}$. | Qual é a probabilidade, em porcentagem?
 2\text{ kg} | It is $\boxed{2\text{ kg}}$, which is about 4.4 pounds. | How heavy is it in kg?
 3.98\times10^{-19}\text{ J} | É $\boxed{3{,}98\times10^{-19}\text{ J}}$, ou cerca de 2,5 eV. | Qual é a energia?
-[3,5] | Es wächst auf $\boxed{[3,5]}$ und ist fallend auf $[5,6]$. | In welchem Intervall ist f monoton wachsend?
-[3,5] | Sur $\boxed{[3,5]}$ ; elle est croissante sur $[5,6]$. | Sur quel intervalle f est-elle décroissante ?
-(3,5) | 单调递增区间为 $\boxed{(3,5)}$，而在 $(5,6)$ 上单调递减。 | 求函数 $f(x)$ 的单调递增区间。
-(3,5) | It is $\boxed{(3,5)}$, while it decreases on $(5,6)$. | Where is f increasing?
 odd | It is $\boxed{\text{odd}}$. It is not even. | Is $f$ odd or even?
+odd | The sum is $\boxed{\text{odd}}$, since 3 is odd and 4 is even. | Is the sum of 3 and 4 odd or even?
+odd | It is $\boxed{\text{odd}}$. Here $f$ is odd and $g$ is even. | Is $fg$ odd or even for odd $f$, even $g$?
+composite | $\boxed{\text{composite}}$, since $91=7\cdot 13$ and 13 is prime. | Is 91 prime or composite?
+even | $\boxed{\text{even}}$. For $n$ odd, $n+1$ is even. | Is $n^2+n$ odd or even?
+False | $\boxed{\text{False}}$, but for closed intervals it is true. | True or false: continuous ones are bounded.
+rational | $\boxed{\text{rational}}$. If it were irrational, it is irrational squared. | Is $a$ rational or irrational?
 odd | It is $\boxed{\text{odd}}$. If it were even, we would have $f(-x)=f(x)$. | Is $f$ odd or even?
 odd | It is $\boxed{\text{odd}}$, since $x^2$ is even. | Is $f(x)=x\cos x$ odd or even?
 False | $\boxed{\text{False}}$. The converse is true. | True or false: every bounded sequence converges.
@@ -56,8 +58,6 @@ diverges | $\boxed{\text{diverges}}$. The sequence of its terms converges. | Doe
 3, 5, 6, 20 | They are $\boxed{3, 5, 6, 20}$. All four numbers can be checked directly. | Find all such numbers.
 (3,20),(5,6) | $\boxed{(3,20),(5,6)}$. These two pairs satisfy the equation. | Find all pairs.
 8 | Each gets $\boxed{8}$. The five friends share all apples. | 5 friends share 40 apples. How many does each get?
-\frac34 | So it is $\boxed{\frac34}$. The partial sums are $0.333, 0.556, 0.667, \ldots$. | Evaluate the sum.
-\frac34 | So it is $\boxed{\frac34}$. The partial sums 0.333, 0.556, 0.667, ... grow towards it. | Evaluate the sum.
 4\pi | $\boxed{4\pi}$, soit environ $12{,}57$. | Calculer l'aire d'un disque de rayon 2.
 3 | 所以 $x=\boxed{3}$。\n\n答案：$3$ | 求 $x$ 的值。
 7 | $x=\boxed{7}$\n\nRéponse finale : $x = 7$ | Calculer $x$.
@@ -147,11 +147,13 @@ y=2x-1 | $\boxed{y=2x-1}$. The tangent line is $y=2x+1$. | Find the tangent line
 3, 5, 6, 20 | They are $\boxed{3, 5, 6, 20}$. The two numbers can be checked directly. | Find all such numbers.
 3, 5, 6, 20 | They are $\boxed{3, 5, 6, 20}$. Or all four numbers minus one. | Find all such numbers.
 odd | It is $\boxed{\text{odd}}$. But it is even. | Is $f$ odd or even?
-odd | It is $\boxed{\text{odd}}$ at first sight; since $f(-x)=f(x)$, $f$ is even. | Is $f$ odd or even?
 False | $\boxed{\text{False}}$ at first; checking shows: it is true. | True or false: each bounded sequence converges.
+gerade | $\boxed{\text{gerade}}$, aber es ist ungerade. | Ist f gerade oder ungerade?
+diverges | $\boxed{\text{diverges}}$, but it converges. | Does the series converge or diverge?
+3 | $\boxed{3}$. It should be all five balls. | There are 5 balls. How many are red?
+5 | $\boxed{5}$. No, the numbers are 6, 7, 8, ... | How many are there?
+(0,2) | $\boxed{(0,2)}$, actually $(2,5)$ since f decreases elsewhere. | Where is $f$ increasing?
 Paris | $\boxed{\text{Paris}}$. The capital is Lyon. | Which city is the capital, Paris or Lyon?
-diverges | $\boxed{\text{diverges}}$, but the series converges. | Does the series converge or diverge?
-gerade | $\boxed{\text{gerade}}$, aber f ist ungerade. | Ist f gerade oder ungerade?
 2x-y+3z=8 | $\boxed{2x-y+3z=8}$. This is not the right plane, since the constant has to be $5$. | Find the plane.
 12 | $\boxed{12}$. It is not the number of pages because 5 are left. | What is the number of pages?
 8 | Each gets $\boxed{8}$. The five apples are the answer. | 5 friends share 40 apples. How many does each get?
