@@ -134,9 +134,11 @@ class TimeLimit:
         home = asyncio.get_running_loop()
         outcome: asyncio.Future[_Outcome] = home.create_future()
         where = home if on_this_loop else loops.judges_loop()
+        ends: list[_Outcome] = []
 
         def ended(told: _Outcome) -> None:
             # Counted here, and not in the caller's loop alone: that may have closed meanwhile
+            ends.append(told)
             self._end(outcome)
             loops.call_soon(home, _bring, outcome, told)
 
@@ -147,7 +149,7 @@ class TimeLimit:
                 cancel()
                 await asyncio.wait({outcome}, timeout=_GRACE_SECONDS)
                 if not outcome.done():
-                    await self._leave_behind(task_id, outcome, None if where is home else where)
+                    await self._leave_behind(task_id, outcome, None if where is home else where, ends)
                 raise _late(self._seconds)
         except asyncio.CancelledError:
             cancel()
@@ -158,7 +160,11 @@ class TimeLimit:
         return result  # type: ignore[no-any-return]
 
     async def _leave_behind(
-        self, task_id: str, outcome: asyncio.Future[_Outcome], away: asyncio.AbstractEventLoop | None
+        self,
+        task_id: str,
+        outcome: asyncio.Future[_Outcome],
+        away: asyncio.AbstractEventLoop | None,
+        ends: Sequence[_Outcome],
     ) -> None:
         if away is not None and await _is_blocked(away):
             # However many verdicts wait for the loop, one thread hangs; it goes on when it calls this. One that another
@@ -171,7 +177,9 @@ class TimeLimit:
             self._tell(task_id, "it blocks its event loop, which is left behind: await what takes long")
         else:
             self._left[outcome] = time.monotonic()
-            outcome.add_done_callback(self._end)
+            if ends:
+                # In its own thread, in the same moment
+                self._end(outcome)
             self._tell(task_id, "it did not end when it was cancelled, and is left behind")
 
     def _start(self, seconds: float, function: Callable[..., T], *args: Any) -> Future[T]:

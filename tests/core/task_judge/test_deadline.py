@@ -280,6 +280,29 @@ def test_a_judge_is_asked_again_once_what_hung_has_ended(name: str) -> None:
         assert time.monotonic() < ended
 
 
+def test_what_ends_as_it_is_left_behind_counts_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was counted for ever where the loop of its caller closed before it was told."""
+    tell, ended = loops.call_soon, threading.Event()
+
+    async def ends_meanwhile(loop: asyncio.AbstractEventLoop) -> bool:
+        hanging_judges._released.set()
+        assert ended.wait(GRACE)
+        return False
+
+    def closed(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *args: Any) -> None:
+        if function is deadline._bring:
+            ended.set()
+        else:
+            tell(loop, function, *args)
+
+    judge = load_judge(config("Swallows", max_abandoned=1))
+    with monkeypatch.context() as patched:
+        patched.setattr(deadline, "_is_blocked", ends_meanwhile)
+        patched.setattr(loops, "call_soon", closed)
+        assert asyncio.run(judge.ajudge(TASK, OUTPUT)).cause == Cause.DEADLINE
+    assert judge.judge(TASK, QUICK).status == "judged"
+
+
 def test_a_verdict_that_waits_for_a_thread_loses_none_of_its_time() -> None:
     """Of a thousand samples that a trainer asked about at once, the last had used up their time before their turn."""
     judge = load_judge(config("SomeHang", max_abandoned=9, deadline=1.0))
