@@ -740,9 +740,7 @@ def _called_wrong_beside_number(sentence: str, asked: Asked) -> str:
 
 def _denied_clause(clause: str, words: Sequence[str], asked: Asked) -> str:
     """The words of a clause that deny of the answer what is asked for: `This is not the right plane`."""
-    known = (
-        word in _OF_DENIALS or word in _IT or word in _COPULAS or asked.says(word) or denies(word) for word in words
-    )
+    known = (word in _OF_DENIALS or word in _IT or asked.says(word) or denies(word) for word in words)
     return clause.strip() if any(map(denies, words)) and all(known) else ""
 
 
@@ -1381,6 +1379,7 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     return (
         strange_before(text, before, asked, has_value)
         or ("" if has_value else _wrong_before(text, before, asked))
-        or strange_behind(text, before, behind, asked, has_value)
+        # an empty answer is refused as such, whatever is said of it
+        or (strange_behind(text, before, behind, asked, has_value) if text else "")
         or supposes_else(before, behind)
     )

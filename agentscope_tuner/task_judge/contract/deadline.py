@@ -167,12 +167,9 @@ class TimeLimit:
         ends: Sequence[_Outcome],
     ) -> None:
         if away is not None and await _is_blocked(away):
-            # However many verdicts wait for the loop, one thread hangs; it goes on when it calls this. One that another
-            # caller has replaced may have gone on, and closed, meanwhile
+            # However many verdicts wait for the loop, one thread hangs; it goes on when it calls this, or has closed
             self._left[away] = time.monotonic()
             loops.call_soon(away, self._end, away)
-            if away.is_closed():
-                self._end(away)
             loops.replace_judges_loop(away)
             self._tell(task_id, "it blocks its event loop, which is left behind: await what takes long")
         else:
@@ -202,6 +199,10 @@ class TimeLimit:
     def _hanging(self, soon: float = 0.0) -> int:
         if self._pid != os.getpid():
             self._forget()
+        for call in list(self._left):
+            # A loop that closed before it could call went on; what was left there hangs no more
+            if isinstance(call, asyncio.AbstractEventLoop) and call.is_closed():
+                self._end(call)
         latest = time.monotonic() + soon
         return sum(end <= latest for end in list(self._left.values()))
 

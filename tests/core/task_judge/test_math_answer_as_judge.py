@@ -478,6 +478,15 @@ def test_without_a_reference_there_is_no_verdict_whatever_the_answer(
         assert caught.value.cause is Cause.REFERENCE
 
 
+def test_an_empty_box_is_refused_as_empty_whatever_stands_behind_it(caplog: pytest.LogCaptureFixture) -> None:
+    """Its comparison broke, which was logged for each such answer."""
+    task = WorkflowTask(task=Task(main_query="Find x.", metadata={"answer": "5"}))
+    output = WorkflowOutput(metadata={"final_answer": r"\boxed{}. The answer is 5. It is not 4."})
+    reward = MathAnswerAsJudge({}).compute_reward(task, output)
+    assert (reward[0], caplog.text) == (0.0, "")
+    assert "the box is empty" in reward.reason
+
+
 @pytest.mark.parametrize("equivalence", ["symbolic", "exact"])
 @pytest.mark.parametrize(
     ("answer", "sound"),

@@ -6,13 +6,14 @@ import collections
 import datetime
 import enum
 import json
+import typing
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from agentscope_tuner.verify.code.inside.code_values import NotPlainError, dump, load
+from agentscope_tuner.verify.code.inside.code_values import NotPlainError, ask_in_protocols, dump, load
 
 
 @pytest.mark.parametrize(
@@ -152,3 +153,32 @@ def test_an_array_is_made_of_lists_of_numbers_alone(items: str) -> None:
     pytest.importorskip("numpy")
     with pytest.raises(NotPlainError):
         load(f'{{"np": ["<i8", {items}]}}'.encode())
+
+
+class _StandsFor:
+    def __getattr__(self, name: str) -> object:
+        if name == "area":
+            return lambda: 4
+        raise AttributeError(name)
+
+
+@typing.runtime_checkable
+class _HasArea(typing.Protocol):
+    def area(self) -> int: ...
+
+
+@typing.runtime_checkable
+class _HasName(typing.Protocol):
+    def name(self) -> str: ...
+
+
+def test_a_protocol_asks_what_stands_for_an_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From Python 3.12 on it looked into its class, where nothing is."""
+    hook = "_lazy_load_getattr_static"
+    monkeypatch.setattr(typing, hook, getattr(typing, hook, None), raising=False)
+    if getattr(typing, hook) is None:
+        monkeypatch.delattr(typing, hook)
+    ask_in_protocols(_StandsFor)
+    assert isinstance(_StandsFor(), _HasArea)
+    assert not isinstance(_StandsFor(), _HasName)
+    assert not isinstance(object(), _HasArea)
