@@ -303,6 +303,15 @@ def test_what_ends_as_it_is_left_behind_counts_no_more(monkeypatch: pytest.Monke
     assert judge.judge(TASK, QUICK).status == "judged"
 
 
+def test_a_loop_that_closed_before_it_was_told_hangs_no_more() -> None:
+    limit, loop = deadline.TimeLimit("J", SECONDS, 1), asyncio.new_event_loop()
+    limit._left[loop] = 0.0
+    with pytest.raises(DeadlineError, match="hang beyond the deadline"):
+        limit.call("t1", str)
+    loop.close()
+    assert limit.call("t1", str) == ""
+
+
 def test_a_verdict_that_waits_for_a_thread_loses_none_of_its_time() -> None:
     """Of a thousand samples that a trainer asked about at once, the last had used up their time before their turn."""
     judge = load_judge(config("SomeHang", max_abandoned=9, deadline=1.0))
