@@ -9,6 +9,7 @@ import re
 import signal
 import threading
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -97,9 +98,8 @@ def serve(
     from agentscope_tuner.service.server import serve as serve_app
 
     listener = listen(host, port)
-    # Plain and flushed: scripts that use port 0 read the address from this line
-    print(f"serving {shown} on {address(host, listener)}", flush=True)
-    serve_app(app, listener, drain_seconds=drain_seconds, threads=concurrency)
+    told = partial(_tell, f"serving {shown} on {address(host, listener)}")
+    serve_app(app, listener, drain_seconds=drain_seconds, threads=concurrency, announce=told)
 
 
 def _log_lines(*, answers: bool) -> None:
@@ -135,7 +135,7 @@ def _by_ray(configs: Mapping[str, Settings], settings: ServiceSettings, place: R
         # Only now: Ray has set signal handlers of its own, which end the process at once
         for number in interrupts.ending_signals():
             signal.signal(number, lambda *_: stopped.set())
-        print(f"serving {', '.join(f'/{name}' for name in configs)} by Ray Serve on {url}", flush=True)
+        _tell(f"serving {', '.join(f'/{name}' for name in configs)} by Ray Serve on {url}")
         while not stopped.wait(0.5):
             pass
 
@@ -200,9 +200,13 @@ def serve_environments(
     listener = listen(host, port)
     if token is None and not is_loopback(host):
         err.print(f"warning: anyone who reaches {host} may play; set {TOKEN_VARIABLE}", style="yellow")
+    told = partial(_tell, f"serving {', '.join(sorted(protocols))} on {address(host, listener)}")
+    serve_app(build_app(protocols, limits, token), listener, announce=told)
+
+
+def _tell(line: str) -> None:
     # Plain and flushed: scripts that use port 0 read the address from this line
-    print(f"serving {', '.join(sorted(protocols))} on {address(host, listener)}", flush=True)
-    serve_app(build_app(protocols, limits, token), listener)
+    print(line, flush=True)
 
 
 def _own(pairs: list[str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any
 
@@ -92,7 +92,9 @@ def build_app(protocols: Mapping[str, str], limits: ServerLimits, token: str | N
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         expiry = asyncio.create_task(instances.expire())
-        yield
+        # uvicorn before 0.42 cancels it where a signal comes before its server has started
+        with suppress(asyncio.CancelledError):
+            yield
         expiry.cancel()
         await instances.close()
 
@@ -111,8 +113,10 @@ def build_app(protocols: Mapping[str, str], limits: ServerLimits, token: str | N
     )
 
 
-def serve(app: Starlette, listener: socket.socket) -> None:
-    """Serves `app` on `listener` until a signal tells this process to end, then ends all episodes."""
+def serve(app: Starlette, listener: socket.socket, *, announce: Callable[[], None]) -> None:
+    """Serves `app` on `listener` until a signal tells this process to end, then ends all episodes. `announce` is called
+    once a signal does so.
+    """
     config = uvicorn.Config(
         app,
         # The episodes' sockets are tested on asyncio's loop only, and uvicorn would take uvloop where it is installed
@@ -122,9 +126,11 @@ def serve(app: Starlette, listener: socket.socket) -> None:
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
     server = uvicorn.Server(config)
-    # uvicorn's own hears SIGINT and SIGTERM only
-    server.capture_signals = partial(interrupts.ending, server)  # type: ignore[method-assign,unused-ignore]
-    server.run(sockets=[listener])
+    # uvicorn's own hears SIGINT and SIGTERM only, and an interrupt while it makes its loop leaves half of one
+    server.capture_signals = nullcontext  # type: ignore[method-assign,unused-ignore]
+    with interrupts.ending(server):
+        announce()
+        server.run(sockets=[listener])
 
 
 async def _healthz(_: Request) -> Response:

@@ -16,7 +16,7 @@ import resource
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import ClassVar
@@ -159,10 +159,11 @@ class DrainingServer(uvicorn.Server):  # type: ignore[misc]
     503, too.
     """
 
-    def __init__(self, config: uvicorn.Config, gate: Gate, drain_seconds: float) -> None:
+    def __init__(self, config: uvicorn.Config, gate: Gate, drain_seconds: float, announce: Callable[[], None]) -> None:
         super().__init__(config)
         self._gate = gate
         self._drain_seconds = drain_seconds
+        self._announce = announce
         self._draining: asyncio.Task[None] | None = None
 
     @contextmanager
@@ -173,6 +174,7 @@ class DrainingServer(uvicorn.Server):  # type: ignore[misc]
         for number in heard:
             loop.add_signal_handler(number, self._told_to_end)
         try:
+            self._announce()
             yield
         finally:
             for number in heard:
@@ -194,7 +196,9 @@ class DrainingServer(uvicorn.Server):  # type: ignore[misc]
         self.should_exit = True
 
 
-def serve(app: Starlette, listener: socket.socket, *, drain_seconds: float, threads: int) -> None:
+def serve(
+    app: Starlette, listener: socket.socket, *, drain_seconds: float, threads: int, announce: Callable[[], None]
+) -> None:
     """Serves `app` until SIGTERM, SIGINT or SIGHUP, then drains it; returns within `drain_seconds` and a few more.
 
     Args:
@@ -202,19 +206,21 @@ def serve(app: Starlette, listener: socket.socket, *, drain_seconds: float, thre
         listener: a socket that is bound and listening.
         drain_seconds: how long requests under way may go on; then they are cancelled, and answered 503.
         threads: how many threads run judges without an async form.
+        announce: called once a signal lets the requests under way end first.
     """
     config = uvicorn.Config(
         app,
         loop="uvloop",
         http=BoundedConnection,
         ws="none",
+        lifespan="off",
         log_config=None,
         log_level="warning",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=_SEND_SECONDS,
     )
-    server = DrainingServer(config, app.state.gate, drain_seconds)
+    server = DrainingServer(config, app.state.gate, drain_seconds, announce)
 
     async def main() -> None:
         # asyncio's own pool has few threads, and judges that wait would soon hold them all

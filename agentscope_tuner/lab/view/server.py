@@ -10,8 +10,7 @@ import socket
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import closing
-from functools import partial
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any, get_args
 
@@ -348,11 +347,12 @@ def serve_view(session: ViewSession, listener: socket.socket, *, announce: Calla
     # A thread beside the server reads large files. With Python's default of 5 ms the server would wait for it too long
     sys.setswitchinterval(0.0005)
     session.start()
-    announce(f"http://127.0.0.1:{port}/?token={token}")
     server = uvicorn.Server(config)
-    # uvicorn's own hears SIGINT and SIGTERM only
-    server.capture_signals = partial(interrupts.ending, server)  # type: ignore[method-assign,unused-ignore]
+    # uvicorn's own hears SIGINT and SIGTERM only, and an interrupt while it makes its loop leaves half of one
+    server.capture_signals = nullcontext  # type: ignore[method-assign,unused-ignore]
     try:
-        server.run(sockets=[listener])
+        with interrupts.ending(server):
+            announce(f"http://127.0.0.1:{port}/?token={token}")
+            server.run(sockets=[listener])
     finally:
         session.close()

@@ -382,6 +382,31 @@ def test_a_signal_ends_the_server_and_its_episodes_without_a_traceback(
     assert capfd.readouterr().err == ""
 
 
+TOLD_EARLY = """
+import selectors, signal, socket
+from agentscope_tuner.cli.console import signals_interrupt
+from agentscope_tuner.env_service.episodes import ServerLimits
+from agentscope_tuner.env_service.server import build_app, serve
+
+class Tells(selectors.DefaultSelector):
+    def __init__(self):
+        super().__init__()
+        signal.raise_signal(signal.SIGHUP)
+
+for ending in signal.SIGTERM, signal.SIGHUP:
+    signal.signal(ending, signal.SIG_DFL)
+selectors.DefaultSelector = Tells
+app = build_app({}, ServerLimits(), None)
+with signals_interrupt():
+    serve(app, socket.create_server(("127.0.0.1", 0)), announce=lambda: None)
+"""
+
+
+def test_a_signal_that_comes_while_its_event_loop_is_made_leaves_no_traceback() -> None:
+    ended = subprocess.run([sys.executable, "-c", TOLD_EARLY], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stderr) == (128 + signal.SIGHUP, "")
+
+
 @pytest.mark.parametrize("end", ["terminate", "kill"])
 def test_no_worker_outlives_its_server(end: str) -> None:
     with RunningServer("--env", "hostile=tests.with_servers.env.hostile_environment->HostileEnv") as server:
