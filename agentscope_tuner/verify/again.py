@@ -14,13 +14,13 @@ from functools import lru_cache, partial
 
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.labels import ANSWER, is_denied, is_prose, same_text, statement_at
-from agentscope_tuner.verify.remarks import is_adverse, is_neutral, opens_formula, plain_end
-from agentscope_tuner.verify.words import OPENS
+from agentscope_tuner.verify.remarks import INSTEAD, is_adverse, is_neutral, opens_formula, plain_end
+from agentscope_tuner.verify.words import OPENS, joining
 
 # `the answer` in the languages of the models' solutions: behind a box it announces another answer
 _ANSWER_WORDS = (
-    rf"{ANSWER}|result|solution|total|value|correction|ergebnis|lösung|résultat|resultado|risultato|решение|результат"
-    "|wynik|sonuç|kết quả|结果|الناتج"
+    rf"{ANSWER}|result|solution|soluci[oó]n|solução|soluzione|total|value|correction|ergebnis|lösung|résultat|resultado|risultato|решение|результат"
+    "|wynik|sonuç|kết quả|(?<!能)结果|الناتج"
 )
 _NUMBER = r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:(?:[.,]|\{,\})\d+)?(?:/\d+)?"
 _ANNOUNCED = re.compile(
@@ -63,7 +63,7 @@ _STATES = re.compile(
 )
 _MOST_STATED = 8
 # Three numbers or more
-_LIST = re.compile(rf"(?<!\w)\$?{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?){{2,}}")
+LIST = re.compile(rf"(?<!\w)\$?{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?){{2,}}")
 # A label and what joins it to its value; without the words that also name other quantities
 _NAMES_ANSWER = _ANSWER_WORDS.replace("|total|value", "")
 _LABEL = re.compile(
@@ -192,7 +192,7 @@ def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
 _OF_ANOTHER = re.compile(
     r"\b(?:the|die|der|das|la|le|el|il|o|a) (?:other(?! (?:candidate|answer|value|option|choice|possib|result))"
     r"|andere|otr[ao]|autre|altr[ao]|outr[ao])\b|l['’]autre\b"
-    r"|\bдруг\w+|另一|他の|다른|\bpart \(?(?:[b-h]\)?)? ?[:：]|\A\W*\([b-h]\)",
+    r"|\bдруг\w+|另一|もう一|他の|다른|\bpart \(?(?:[b-h]\)?)? ?[:：]|\A\W*\([b-h]\)",
     re.IGNORECASE,
 )
 # Where a sentence ends with a step of the solution: `if you have questions about step 3`
@@ -302,7 +302,7 @@ _FORMULA = re.compile(r"\$\$?([^$]{1,200}?)\$|\\\((.{1,200}?)\\\)|\\\[(.{1,200}?
 _TURNS_TO = (
     r"\A\W*+(?:P\.?S\.?\W+)?(?:or|oder|ou|или|no|nein|non|não|нет|ні|nej|nee|nie|ne|hayır|không|bukan"
     r"|on second thoughts?|on reflection|in truth|in fact"
-    r"|correctly \w+|i meant?|rather|wait|en \w+ant bien)\b[\s,:]*+"
+    rf"|correctly \w+|i meant?|wait|en \w+ant bien|{INSTEAD})(?![^\W_])[\s,:]*+"
     r"(?:perhaps|maybe|rather|possibly|was it|is it|it (?:is|was|reads))?[\s,:]*\Z"
 )
 _TURNS = re.compile(_TURNS_TO, re.IGNORECASE)
@@ -336,9 +336,12 @@ def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
         said = formula[1] or formula[2] or formula[3]
         if _letters(said) != letters or ("=" in said) != is_related or same_text(said) in known:
             continue
+        if is_related and _DERIVED.match(said) is not None and _DERIVED.match(content) is None:
+            # of `y`, what `y'` is
+            continue
         if not letters and (is_related or _CLOSED.match(said) is None):
             continue
-        clause = _CONCLUDES.split(_SENTENCE_MARK.split(rest[: formula.start()])[-1])[-1]
+        clause = CONCLUDES.split(_SENTENCE_MARK.split(rest[: formula.start()])[-1])[-1]
         named = clause.rstrip(" *$\n")
         if is_related and _ENDS.match(rest, formula.end()) is not None and _turns_to_relation(clause):
             found.append(NewFormula(said, ""))
@@ -350,6 +353,11 @@ def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
             of = named[:-1] if not letters and named[-1:] in (":", "：") else of
             found.append(NewFormula(said, of.rpartition(":")[2].rpartition("：")[2]))
     return found
+
+
+_DERIVED = re.compile(
+    r"\s*(?:\\(?:left|displaystyle)\s*)?(?:[a-zA-Z](?:'|\^\{?\\prime)|\\[dt]?frac\s*\{\s*\\?(?:mathrm\{d\}|d))"
+)
 
 
 def _turns_to_relation(clause: str) -> bool:
@@ -376,7 +384,8 @@ class NewFormula(tuple[str, ...]):
 
 # What says of a formula no more than that it is the one asked for
 CALLS_RIGHT = re.compile(
-    rf"(?:correct|right|true|actual|real|richtig|korrekt|верн|правильн|đúng|benar|doğru|{_ANSWER_WORDS})\w*",
+    rf"(?:corr[eé]ct|corrett|giust|right|true|actual|real|richtig|korrekt|верн|правильн|poprawn|prawidł|správn|riktig|juist|đúng"
+    rf"|benar|doğru|{_ANSWER_WORDS})\w*",
     re.IGNORECASE,
 )
 
@@ -409,6 +418,11 @@ def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
         spellings.insert(0, plain)
     if (unit := _UNIT_BEHIND.match(found.string, found.end(group))) is not None:
         spellings.insert(0, f"{spellings[0]}\\text{{ {unit[1]}}}")
+        if (
+            larger := _LARGER_UNIT.search(found.string, max(found.start(group) - _FRAME_NEAR, 0), found.start(group))
+        ) is not None:
+            # `2 hours and 24 minutes`
+            spellings.insert(0, f"{larger[1]}\\text{{ {larger[2]}}}{spellings[0]}")
     start, end = found.span(group)
     if ROUGHLY_BEFORE.search(found.string, max(start - _ROUGHLY_NEAR, 0), start) or _ROUGHLY_BEHIND.match(
         found.string, end
@@ -420,6 +434,9 @@ def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
 _UNIT_BEHIND = re.compile(
     r"\s?\$?\s?(?:\\text\s*\{\s*)?((?:[^\W\d_]|[\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd°]){1,14}(?:/[a-zA-Z]{1,3})?(?:\^?[23²³])?)(?![\w])"
 )
+_LARGER_UNIT = re.compile(
+    rf"(?<![\d.,])(\d{{1,9}})\s([^\W\d_]{{1,14}})(?:,|\s(?:{'|'.join(joining('and'))}|and|y|e|и))?\s\Z"
+)
 _ROUGHLY_BEHIND = re.compile(
     rf"(?i)(?:{_PERCENT.pattern})?[\s$]*(?:approximately|aproximadamente|approximativement|approssimativamente|environ"
     r"|circa|ungefähr|приблизительно|примерно|تقريباً?)(?!\w)(?=[\s$]*(?:[.!;。)]|\Z))"
@@ -429,7 +446,7 @@ _IN_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+")
 
 
 # What a denial before it does not deny: `the sales were not 78, so the number is 12`
-_CONCLUDES = re.compile(
+CONCLUDES = re.compile(
     r"[;；]|[,，]\s*(?:and |и )?(?:so|thus|therefore|hence|then|but|daher|also|folglich|donc|alors|luego|quindi"
     r"|portanto|dunque|поэтому|значит|所以|因此|故|则|だから|따라서)",
     re.IGNORECASE,
@@ -451,10 +468,10 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
         # beside a number, a point is none
         rest = _POINT.sub(" ", rest)
     rest = _EXPLAINS.sub(_unless_it_states, rest)
-    rest = _LIST.sub(partial(_unless_counted, content.strip()), rest)
+    rest = LIST.sub(partial(_unless_counted, content.strip()), rest)
     if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
         return ()
-    said, listed = same_text(content), set(re.findall(_NUMBER, content))
+    said, listed = same_text(content), members_of(content) or set(re.findall(_NUMBER, content))
     known = _numbers_known(before, content, rest)
     if len(listed) > 1 and listed <= set(re.findall(_NUMBER, rest)):
         # all values of the box are said again
@@ -479,6 +496,14 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
 
 
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
+
+
+def members_of(content: str) -> set[str]:
+    """The numbers of a point or an interval, whose comma is no decimal one: `(-3,7)`."""
+    inside = _POINT.fullmatch(content.strip())
+    return set() if inside is None else set(re.findall(r"[-−]?\d+", content))
+
+
 # Of several values, one alone: `only 7 is right`
 _ALONE = re.compile(
     r"\b(?:only|just|nur|bloß|seul\w*|s[oó]l[oa]\w*|soltanto|apenas|somente|только|лишь|tylko|pouze|alleen|bara|endast"
@@ -517,7 +542,12 @@ def _numbers_known(before: str, content: str, rest: str) -> set[str]:
 
     Both parts of an amount are known where both are said again: `6 dollars and 35 cents`.
     """
-    known = {*re.findall(_NUMBER, content), *_PLAIN.findall(content), *re.findall(_NUMBER, before)}
+    known = {
+        *re.findall(_NUMBER, content),
+        *members_of(content),
+        *_PLAIN.findall(content),
+        *re.findall(_NUMBER, before),
+    }
     plain, said = set(_PLAIN.findall(before)), set(_PLAIN.findall(rest))
     for one in _PLAIN.findall(content):
         parts = set(one.split("."))
@@ -590,7 +620,7 @@ _LED_UNSPACED = re.compile(
     r"(?:其中|此时|并且|[且而，,。;；\s])*+(?P<noun>每[\u4e00-\u9fff]{1,5}?均?|半径|直径|圆心|顶点|焦点|斜率|截距|周长|公差|公比|行列式|秩|迹|标准差|方差"
     r"|中位数|离心率|周期|判别式|对称轴)(?:约?[为是]|等于)[\s$\\(]*\Z"
 )
-_ATOMS = re.compile(r"\s*[A-Z][a-z]?(?:[,\s]|\Z)")
+_ATOMS = re.compile(r"\s*[A-Z][a-z]?(?:[,.\s]|\Z)")
 _CLAUSES = re.compile(r"[,，;；:：。!！?？\n]|\.(?!\d)|\b(?:and|while|whereas)\b")
 
 
@@ -612,10 +642,15 @@ _MOST_SAID = 3
 _ASKS_HOW = re.compile(r"\bhow (?!many ways)|[多几何]")
 
 
-def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
+def sentence_around(behind: str, start: int, end: int) -> tuple[int, str]:
+    """The sentence in which a number stands, and where it begins."""
     begins = max((mark.end() for mark in _SENTENCE_MARK.finditer(behind, 0, start)), default=0)
     stop = _SENTENCE_MARK.search(behind, end)
-    sentence = behind[begins : len(behind) if stop is None else stop.start()]
+    return begins, behind[begins : len(behind) if stop is None else stop.start()]
+
+
+def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
+    begins, sentence = sentence_around(behind, start, end)
     words = re.findall(r"[^\W\d_]+(?:['’]t)?", sentence.lower())
     if is_denied(sentence):
         return False
@@ -637,7 +672,10 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
         return True
     if (of_which := _OF_WHICH.search(sentence)) is not None and of_which["noun"].lower()[:_STEM] not in asked:
         return True
-    if _ATOMS.match(behind, end) is not None and _ATOM.search(sentence) is not None:
+    if _ATOMS.match(behind, end) is not None and (
+        _ATOM.search(sentence) is not None
+        or (_REACTS.search(asked) is not None and len(_OF_ELEMENT.findall(sentence)) > 1)
+    ):
         return True
     # of a number in a formula, what leads to the formula counts
     opened = behind.rfind("$", begins, start)
@@ -727,8 +765,9 @@ _OF_WHICH = re.compile(
     r"\bof (?:which|these|those|this),?\s[^a-zA-Z]{1,20}\s(?:is|are|was|were)\s(?:the |an? )?(?P<noun>[a-zA-Z]{3,})"
 )
 _STEM = 4
-_SENTENCE_MARK = re.compile(r"[.!?](?!\d)|[。！？\n]")
+_SENTENCE_MARK = re.compile(r"[.?](?!\d)|!(?![\d=+*/^)-])|[。！？\n]")
 _ATOM = re.compile(r"\A(?>.*?\d [A-Z][a-z]?\b).*\batoms?\b")
+_REACTS, _OF_ELEMENT = re.compile(r"\\(?:long)?(?:right)?arrow|\\to\b|->|→"), re.compile(r"\d [A-Z][a-z]?(?![^\W_])")
 _NAMES_VALUE = re.compile(
     rf"(?:{_ANSWER_WORDS})|答案|结果|所求|总|共|和|值|应|可能|也|或|重|更|改|后|实", re.IGNORECASE
 )

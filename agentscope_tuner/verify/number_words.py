@@ -181,6 +181,17 @@ _FORMS = {
     "двух": 2, "трех": 3, "четырех": 4, "пяти": 5, "шести": 6,
     "catorze": 14, "dezasseis": 16, "dezassete": 17, "dezanove": 19, "veintiún": 21,
 }  # fmt: skip
+_FORMS |= {
+    word: n
+    for n, words in zip(
+        (*range(2, 11), *range(20, 100, 10)),
+        """اثنان اثنين/ثلاثة ثلاث/أربعة أربع/خمسة خمس/ستة ست/سبعة سبع/ثمانية ثماني/تسعة تسع/عشرة عشر/عشرون عشرين
+        /ثلاثون ثلاثين/أربعون أربعين/خمسون خمسين/ستون ستين/سبعون سبعين/ثمانون ثمانين/تسعون تسعين""".split("/"),
+        strict=True,
+    )
+    for one in words.split()
+    for word in (one, f"و{one}")
+}
 # Words of English, too
 _ENGLISH = frozenset({"once", "elf", "cent", "due", "sei", "on", "sex", "lima"})
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -215,6 +226,18 @@ _PARTS_OF_ONE = {"half": 2, "quarter": 4} | {
     for at, ordinal in enumerate("third fourth fifth sixth seventh eighth ninth tenth".split(), 3)  # noqa: SIM905
 }
 _PARTS_OF_ONE |= {"halve": 2, "hundredth": 100, "thousandth": 1_000}
+
+#: parts of one in more languages
+PARTS_ABROAD = {
+    word: n
+    for n, words in enumerate(
+        """hälfte moitié mitad metade metà половина половину połowa połowę helft hälften yarı yarısı
+        /drittel tiers tercio terço terzo треть tredjedel/viertel quart cuarto quarto четверть kwart fjärdedel çeyrek
+        /fünftel cinquième quinto пятая пятую""".split("/"),
+        2,
+    )
+    for word in words.split()
+}
 
 
 def in_figures(text: str) -> str | None:

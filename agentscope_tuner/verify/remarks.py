@@ -9,12 +9,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import option_behind
-from agentscope_tuner.verify.number_words import is_number_word, number_in_words, numbers_said, with_figures
+from agentscope_tuner.verify.number_words import (
+    PARTS_ABROAD,
+    is_number_word,
+    number_in_words,
+    numbers_said,
+    with_figures,
+)
 from agentscope_tuner.verify.words import (
     ADVERSE,
     BEHIND_NAME,
@@ -521,15 +528,15 @@ def _own_sentence(behind: str) -> tuple[str, str]:
 
 _SAYS_YES = re.compile(r"(?<![^\W_])(?:yes|true|ja|oui|sí|sim|да|tak|evet)(?![^\W_])")
 # How a sentence begins that says what is so instead; and one that only may
-_INSTEAD = (
+INSTEAD = (
     r"on (?:second thoughts?|reflection)|thinking again|oder doch|à la réflexion|pensándolo bien|ripensandoci"
     r"|pensando bem|если подумать|actually|rather|better|make (?:that|it)|besser|vielmehr|plutôt|mieux|más bien|mejor"
-    r"|piuttosto|скорее"
+    r"|piuttosto|скорее|melhor|meglio|лучше"
     r"|eigentlich|in wirklichkeit|en réalité|en realidad|in realtà|na verdade|на самом деле|aslında"
     r"|w rzeczywistości|其实|实际上|事实上|実は|사실은?"
 )
-_IN_FACT = re.compile(
-    rf"\W*(?:(?P<instead>{_INSTEAD})|(?:in (?:fact|truth)|tatsächlich|en fait|de hecho|infatti))"
+IN_FACT = re.compile(
+    rf"\W*(?:(?:or|oder|ou|o|или)\s)?(?:(?P<instead>{INSTEAD})|(?:in (?:fact|truth)|tatsächlich|en fait|de hecho|infatti))"
     r"(?![^\W_\u3000-\u9fff\uac00-\ud7a3])\W*"
     r"(?P<said>.*)",
     re.IGNORECASE | re.DOTALL,
@@ -551,7 +558,7 @@ def _contrary(sentence: str, text: str, asked: Asked, *, itself: bool) -> str:
             return sentence.strip()
     if (said := (None if itself else _SAYS_NO.match(sentence)) or _IS_ANOTHER.search(sentence)) is not None:
         return said[0].strip()
-    begun = _IN_FACT.match(sentence)
+    begun = IN_FACT.match(sentence)
     words = [] if begun is None else WORDS.findall(begun["said"].lower())
     if begun is None or not 0 < len(words) <= MOST_WORDS:
         return ""
@@ -626,7 +633,7 @@ def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked
         sentence = WORDS.sub(lambda word: "" if word[0].lower() in counts else word[0], sentence)
     # `This is the radius` may say what the answer is
     knows = _is_understood if words and words[0] in _IT else _understands
-    begun = _IN_FACT.match(sentence)
+    begun = IN_FACT.match(sentence)
     is_instead = begun is not None and begun["instead"] is not None
     if not is_instead and not _clauses_turn(f",{sentence.lower()}", text, asked, is_cut=False):
         return ""
@@ -902,7 +909,7 @@ def _gives_value(words: Sequence[str], asked: Asked) -> bool:
 
 def _turns_answer(clause: str, text: str, asked: Asked) -> bool:
     """Whether a clause behind an answer may turn it: by one of its words, or by a number that the answer has not."""
-    words = WORDS.findall(clause.replace("i.e.", " "))
+    words = WORDS.findall(clause.replace("i.e.", " ").replace("in other words", " "))
     if _IS_TO_BE.search(clause) is not None or not _FRACTIONS.isdisjoint(words):
         return True
     if words and words[-1] in _COMPARED:
@@ -911,17 +918,22 @@ def _turns_answer(clause: str, text: str, asked: Asked) -> bool:
         return True
     # a reason may count in small numbers: `since it has three parts`
     is_reason = not REASONS.isdisjoint(words[:1]) or words[:2] == ["ya", "que"]
+    # no formula in letters is said in numbers
+    is_formula = _IS_FORMULA.search(_COMMAND.sub("", text)) is not None and _SUBJECTS.isdisjoint(words)
     turning = [
         at
         for at, word in enumerate(words)
-        if (_names_number(words, at, text, asked) and not (is_reason and not _is_large(word)))
-        # `a real image`, and `se decompõe`
-        or (
-            not (at and word in SUPPOSES_FIRST)
-            and not (word == "real" and _UNDERSTOOD.isdisjoint(words[at + 1 : at + 2]))
-            and _turns_alone(word)
-            and not asked.has(word)
-            and not asked.means_else(word)
+        if not (is_formula and (word in _ORDINALS or _is_number(word)))
+        and (
+            (_names_number(words, at, text, asked) and not (is_reason and not _is_large(word)))
+            # `a real image`, and `se decompõe`
+            or (
+                not (at and word in SUPPOSES_FIRST)
+                and not (word == "real" and _UNDERSTOOD.isdisjoint(words[at + 1 : at + 2]))
+                and _turns_alone(word)
+                and not asked.has(word)
+                and not asked.means_else(word)
+            )
         )
     ]
     excludes = any(denies(word) and word not in _EXCEPTING for word in words) and not _OTHERS.isdisjoint(words)
@@ -929,7 +941,12 @@ def _turns_answer(clause: str, text: str, asked: Asked) -> bool:
         turning = [at for at in turning if words[at] not in _OTHERS and not denies(words[at])]
     # `two fifths` is said of a fraction, `half of this` of no whole number
     told = [at for at in turning if words[at] not in _TURNING_BACK or not text.isdecimal()]
-    parts = {at for at in told if (said := {*map(str, numbers_said(words[at]))}) and said <= _numerals(text)}
+    parts = {
+        at
+        for at in told
+        if (said := {*map(str, numbers_said(words[at])), *map(str, filter(None, (PARTS_ABROAD.get(words[at]),)))})
+        and said <= _numerals(text)
+    }
     return bool({*turning} - parts)
 
 
@@ -966,13 +983,27 @@ _NUMBER_ABROAD = re.compile(
 )
 
 
-def _numerals(text: str) -> set[str]:
-    """The numbers of an answer that is one number; `\\frac23` has two."""
-    if _LETTER.search(_COMMAND.sub("", text)) is not None:
-        return set()
-    return {*_DIGITS.findall(text), *(text if "frac" in text else "")}
+@lru_cache(maxsize=64)
+def _numerals(text: str) -> frozenset[str]:
+    """The numbers in which an answer of numbers is said: `\\frac23` in two, 25% as a quarter."""
+    plain = _COMMAND.sub("", text)
+    if _LETTER.search(plain) is not None:
+        return frozenset()
+    found = {*_DIGITS.findall(text), *(text if "frac" in text else "")}
+    members = _PARTS_VALUES.split(re.sub(r"\\[^a-zA-Z]", "", plain).replace("{,}", "."))
+    if len(members) > 1:
+        found.add(str(len(members)))
+    elif (decimal := _DECIMAL.search(plain)) is not None:
+        found.add(f"{decimal[2]}0")
+        if "%" in text:
+            share = Fraction(f"{decimal[1]}.{decimal[2] or 0}") / 100
+            found |= {str(share.numerator), str(share.denominator), "100"}
+    return frozenset(found)
 
 
+_DECIMAL = re.compile(r"(\d{1,9})(?:(?:[.,]|\{,\})(\d{1,9}))?")
+_IS_FORMULA = re.compile(r"[a-zA-Z](?=[^=]*\Z)(?:.*[\^_()\[\]+])|[\^_()\[\]+][^=]*[a-zA-Z][^=]*\Z")
+_ORDINALS = word_set("half third thirds quarter fourth fifth")
 _LETTER, _COMMAND = re.compile("[A-Za-z]"), re.compile(r"\\[A-Za-z]+(?:\{[^{}]*\})?")
 
 
@@ -985,10 +1016,11 @@ def _names_number(words: Sequence[str], at: int, text: str, asked: Asked) -> boo
     word = words[at]
     if not _is_number(word):
         return False
-    if _NUMBER_ABROAD.fullmatch(word) is None:
-        said = number_in_words([word])
+    if (said := number_in_words([word])) is not None or _NUMBER_ABROAD.fullmatch(word) is None:
         values = {str(said[0])} if said is not None else {str(one) for one in numbers_said(word)}
-        if "1" in values or (values and values <= _numerals(text)):
+        tens = {f"{one[:-1]}0" for one in _numerals(text)} | {one[-1] for one in _numerals(text)}
+        is_abroad = _NUMBER_ABROAD.fullmatch(word) is not None
+        if "1" in values or (values and values <= (_numerals(text) | tens if is_abroad else _numerals(text))):
             return False
     counted = words[at + 1] if at + 1 < len(words) else ""
     is_noun = (

@@ -663,6 +663,35 @@ def _in_unit(text: str, unit: str, question: Question | None, *, is_bare: bool) 
     return text
 
 
+def is_in_another_dimension(
+    found: PlacedAnswer, own: tuple[Fraction, PhysicalUnit] | None, at: int, question: str
+) -> bool:
+    """Whether the number that ends at a place behind an answer has a unit, and none of what is asked for.
+
+    Or the number is a part of what the answer is in two units: 30 minutes, of 1.5 hours.
+
+    Args:
+        own: the answer, if it is an amount with its unit.
+    """
+    behind = found.behind[at : at + _NEAR]
+    if _PERCENT_BEHIND.match(behind) is not None:
+        one = Number(Fraction(1))
+        is_whole = _DIGITS.fullmatch(found.text or "") is not None
+        return is_whole and measures_another(one, Percent(one), question, frozenset()) != ""
+    asked, theirs = about(question), _unit_beside("1", "", _CLAUSE.split(behind)[0])
+    with suppress(Unreadable):
+        unit = _unit_beside(found.text or "", found.before, found.behind) if own is None else ""
+        units = asked.asked_units if asked is not None else frozenset()
+        units = {own[1]} if own is not None else {_measured(unit)} if unit else units
+        if theirs and units:
+            return _measured(theirs).dimension not in {one.dimension for one in units}
+        return theirs != "" and _is_of_another(theirs, question)
+    return False
+
+
+_PERCENT_BEHIND = re.compile(r"\s?\$?\s?\\?[%％]")
+
+
 @lru_cache(maxsize=512)
 def _speaks_of(unit: str, question: str) -> bool:
     """Whether a question names both units of a rate, in any language."""

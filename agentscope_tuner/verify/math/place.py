@@ -11,21 +11,31 @@ from functools import lru_cache
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.again import (
     CALLS_RIGHT,
+    CONCLUDES,
     IS_SAID,
+    LIST,
     ROUGHLY,
     ROUGHLY_BEFORE,
     NewFormula,
     NewNumber,
     announces,
     is_of_else,
+    sentence_around,
     turns,
 )
-from agentscope_tuner.verify.asked_clause import asking_clause, compares, is_of_total, subject_of_another
+from agentscope_tuner.verify.asked_clause import (
+    asking_clause,
+    compares,
+    is_of_total,
+    same_word,
+    subject_of_another,
+)
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION, is_denied, same_text
 from agentscope_tuner.verify.math.around import (
     given_noun,
     is_alone,
+    is_in_another_dimension,
     said_by,
     with_unit,
     with_unit_in_english,
@@ -37,6 +47,7 @@ from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.node import DIFFERENT, Quantity
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import allowed, time_of_day
+from agentscope_tuner.verify.math.quantities import speaks_of_another
 from agentscope_tuner.verify.math.question import about
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import PhysicalUnit, measure
@@ -50,8 +61,21 @@ from agentscope_tuner.verify.math.verdict import (
     verdict_of,
     written_alike,
 )
-from agentscope_tuner.verify.remarks import is_neutral
-from agentscope_tuner.verify.words import CALLS_WRONG, SENTENCE_END, repeats_given
+from agentscope_tuner.verify.number_words import is_number_word
+from agentscope_tuner.verify.remarks import IN_FACT, is_neutral
+from agentscope_tuner.verify.words import (
+    CALLS_WRONG,
+    DENIES,
+    OFFERS,
+    OPENS,
+    SENTENCE_END,
+    SOUGHT,
+    SUPPOSES,
+    VERBS,
+    WORDS,
+    denies,
+    repeats_given,
+)
 
 
 def _is_given(again: str, answer: str, behind: str, question: str) -> bool:
@@ -59,7 +83,7 @@ def _is_given(again: str, answer: str, behind: str, question: str) -> bool:
 
     In a later sentence it is so beside other numbers of the question: `She had 12, and ate 5.`
     """
-    number = re.compile(rf"(?<![\d.,]){re.escape(again)}(?![\d.,]*\d)")
+    number = _standing(again)
     sentences = SENTENCE_END.split(behind)
     at = next((at for at, one in enumerate(sentences) if number.search(one)), len(sentences))
     if at == len(sentences) or announces(behind) or number.search(question) is None:
@@ -75,7 +99,7 @@ _CLAUSES = re.compile(r"[,，;；。!！?？\n]|\.(?!\d)|\b(?:and|while|whereas)
 
 def _is_of_another(again: str, behind: str, question: str) -> bool:
     """Whether a number behind an answer is that of somebody or something else of the question: `and Ann is 12`."""
-    number = re.compile(rf"(?<![\d.,]){re.escape(again)}(?![\d.,]*\d)")
+    number = _standing(again)
     clause = next((one for one in _CLAUSES.split(behind) if number.search(one)), "")
     found = number.search(clause)
     if found is None or clause[: found.start()].endswith("("):
@@ -156,7 +180,10 @@ def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ..
         return []
 
     def speaks(number: str) -> bool:
-        return not question or not is_of_else(number.removeprefix(ROUGHLY), found.behind, question)
+        number = number.removeprefix(ROUGHLY)
+        return not question or not (
+            is_of_else(number, found.behind, question) or _is_shown_else(number, found, question)
+        )
 
     last = next((one for one in found.again if isinstance(one, NewNumber) and speaks(one[-1])), None)
     again = [one for one in found.again if not isinstance(one, NewNumber) or one is last]
@@ -170,6 +197,148 @@ def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ..
         if not isinstance(one, NewNumber) or not _is_given(one[-1], found.text or "", found.behind, question)
     ]
     return [one for one in again if not _is_of_another(one[-1], found.behind, question)]
+
+
+def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
+    """Whether what stands around a number behind an answer shows that it is another quantity, or a part of a check.
+
+    So do its unit, the noun that its clause begins with, a case of its own, and arithmetic.
+    """
+    behind, text = found.behind, found.text or ""
+    at = next(reversed(list(itertools.islice(_standing(number).finditer(behind), _MOST_SAID))), None)
+    if at is None:
+        return False
+    begins, sentence = sentence_around(behind, *at.span())
+    words = WORDS.findall(_FORMULAS.sub(" ", sentence).lower())
+    if _SPEAKS_OF_ANSWER.search(sentence) or OFFERS.search(sentence) or any(map(_calls_right, words)):
+        return False
+    if (point := _AT_POINT.search(sentence)) is not None and point["letter"] in _letters(text):
+        said = re.sub(rf"(?<![a-zA-Z\\]){point['letter']}(?![a-zA-Z])", f"({point['at']})", text.rpartition("=")[2])
+        return _number(said) == _number(number) is not None
+    supposes = _supposes(behind[begins : at.start()], sentence, text, question)
+    # a denial of two other things denies no answer
+    denies_else = not any(map(denies, words[:1])) and _POINTS_BACK.isdisjoint(words)
+    if any(turns(one) and not (supposes or one in SUPPOSES or (denies_else and denies(one))) for one in words):
+        return False
+    led = _CLAUSES.split(behind[begins : at.start()])[-1]
+    return (
+        supposes
+        or is_in_another_dimension(found, _quantity(text), at.end(), question)
+        or speaks_of_another(led, question)
+        or _is_of_opposite(sentence, question)
+        or _is_checked(number, text, behind[: at.start()], sentence)
+        or _is_derived(number, text, led, question)
+    )
+
+
+_MOST_SAID, _MOST_PAIRS = 8, 30
+_FORMULAS, _EQUATIONS = re.compile(r"\$[^$]*\$"), re.compile(r"\$[^$=]*=[^$]*\$")
+_SPEAKS_OF_ANSWER = re.compile(
+    r"\A\W*no(?![^\W_])|答案|所求|应[为是该]|更正|其实|(?<![^\W_])(?:oops|sorry|precisely|again|answer|result)(?![^\W_])",
+    re.IGNORECASE,
+)
+_POINTS_BACK = frozenset("it this that es das dies ce cela eso esto questo isso это".split())  # noqa: SIM905
+_SUPPOSED = re.compile(
+    r"\W*(?:if|without|wenn|ohne|si|sans|sin|se|senza|sem|если|без|bez|gdyby|zonder|als|utan|om)\b", re.IGNORECASE
+)
+_WOULD = re.compile(
+    r"\b(?:would|w[äü]r(?:de)?n?e?n?|gäbe|hätten?|(?:aur|ser|dur)ai(?:en)?t|\w+rían?|\w+ri[ae]m?|\w+rebbe(?:ro)?|бы"
+    r"|byłoby|zou(?:den)?|skulle)\b"
+)
+_CASE_UNSPACED = re.compile(r"\W*(?:如果|[若当]|もし)")
+_AT_POINT = re.compile(r"(?<![a-zA-Z])(?P<letter>[a-z])\s*=\s*(?P<at>-?\d{1,6})(?![\d.])")
+
+
+def _standing(number: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\d.,]){re.escape(number)}(?![\d.,]*\d)")
+
+
+def _calls_right(word: str) -> bool:
+    return CALLS_RIGHT.fullmatch(word) is not None and not word.startswith(("total", "value"))
+
+
+def _supposes(led: str, sentence: str, text: str, question: str) -> bool:
+    """Whether a sentence tells what would be so otherwise, or in a case of a number that nothing has: `若以40千米/时`."""
+    would = _WOULD.search(sentence) is not None
+    if would and _SUPPOSED.match(sentence):
+        return True
+    first, (case, *more) = next(iter(WORDS.findall(sentence.lower())), ""), _values_in(sentence) or [None]
+    begins = _CASE_UNSPACED.match(sentence) or (first in OPENS | SUPPOSES and not IN_FACT.match(sentence))
+    if not begins or not more or "%" in sentence or case in _values_in(f"{question} {text}"):
+        return False
+    said, asked = WORDS.findall(led.lower()), WORDS.findall(asking_clause(question)[0].lower())
+    return would or not any(len(one) > 2 and same_word(one, other) for one in said for other in asked)
+
+
+# What is one of two opposites
+_OPPOSITES = (
+    (
+        re.compile(r"(?i)maxim|größt|höchst|máxim|massim|макс|наибольш|największ|en büyük|lớn nhất|最大|최대"),
+        re.compile(r"(?i)minim|kleinst|niedrigst|mínim|наименьш|миним|najmniejsz|en küçük|nhỏ nhất|最小|최소"),
+    ),
+    (
+        re.compile(
+            r"(?i)\b(?:increas|croissant|creci|cresc|rosn|artan|đồng biến)|wachsend|steigend|возраст|递增|増加|증가"
+        ),
+        re.compile(r"(?i)\b(?:d[eé]cr[eo]|malej|azalan|nghịch biến)|fallend|убыва|递减|減少|감소"),
+    ),
+)
+
+
+def _is_of_opposite(sentence: str, question: str) -> bool:
+    """Whether a sentence speaks of the opposite of what is asked for: of the minimum, where a maximum is."""
+    said = [[one.search(text) is not None for one in pair] for pair in _OPPOSITES for text in (question, sentence)]
+    pairs = zip(said[::2], said[1::2], strict=True)
+    return any(one != two and other == [two, one] for (one, two), other in pairs)
+
+
+def _values_in(said: str) -> list[Fraction]:
+    """The numbers of a text; a comma before other than three digits is a decimal one."""
+    return [
+        Fraction(re.sub(r",(?=\d{3}(?!\d))", "", one.replace("{,}", ".")).replace(",", "."))
+        for one in re.findall(r"\d{1,12}(?:(?:,|\.|\{,\})\d{1,12})?(?![\d,.]*\d)", said)
+    ]
+
+
+def _is_checked(number: str, text: str, before: str, sentence: str) -> bool:
+    """Whether a number stands in a true equation with the answer, is one of many, or gives it with another one."""
+    own, stands = _standing(text), _standing(number)
+    for equation in itertools.islice(_EQUATIONS.finditer(before), _MOST_SAID):
+        if own.search(equation[0]) and stands.search(equation[0]):
+            sides = {_number(side) for side in equation[0].strip("$").split("=")}
+            if len(sides) == 1 and None not in sides:
+                return True
+    if "," not in text.replace("{,}", "") and any(
+        stands.search(one[0]) and not own.search(one[0]) for one in LIST.finditer(sentence)
+    ):
+        return True
+    one, mine, values = _number(number), _number(text), dict.fromkeys(_values_in(_EQUATIONS.sub(" ", sentence)))
+    if CONCLUDES.search(sentence) is not None or mine is None or mine in values:
+        return False
+    pairs = itertools.islice(itertools.permutations(values, 2), _MOST_PAIRS)
+    return any(mine in (a - b, a + b, a * b, b and a / b) and one in (a, b) for a, b in pairs)
+
+
+def _is_derived(number: str, text: str, led: str, question: str) -> bool:
+    """Whether a number comes of the answer and one of the question, and is said of a noun that is not asked for.
+
+    Behind a formula in letters it need not.
+    """
+    *front, noun, verb = ["", "", *WORDS.findall(led.lower())]
+    if verb not in VERBS or len(noun) < 3 or noun in OPENS or is_neutral(noun) or SOUGHT.search(noun):
+        return False
+    asked = WORDS.findall(asking_clause(question)[0].lower())
+    if is_number_word(noun) or _calls_right(noun) or any(same_word(noun, one) for one in asked):
+        return False
+    if _letters(text):
+        return True
+    mine, theirs, given = _number(text), next(iter(_values_in(number)), None), _values_in(question)
+    return bool(mine and theirs) and (
+        any(theirs in (mine + one, mine - one, one - mine) for one in given)
+        or any(
+            theirs in (mine * one, mine / one, one / mine) for one in (*map(Fraction, (2, 3, 4)), mine, *given) if one
+        )
+    )
 
 
 _OPTION = re.compile(r"(?:(?<=\s)|\A)\(?([A-H])[).:、．]\s*(?P<said>[^\n]*?)(?=\s\(?[A-H][).:、．]|\n|\Z)")
@@ -199,7 +368,9 @@ def _says_contrary(text: str, behind: str, question: str) -> str:
         return ""
     for sentence in SENTENCE_END.split(behind[:_MOST_READ]):
         if is_letter:
-            if sentence and _takes_option(sentence, text, question, behind):
+            if sentence and (
+                _takes_option(sentence, text, question, behind) or _denies_option(sentence, text, question, behind)
+            ):
                 return sentence.strip()
             continue
         if affirms and _COUNTEREXAMPLE.search(sentence) and not is_denied(sentence) and "=" in sentence:
@@ -231,6 +402,28 @@ def unworded(text: str) -> str:
     """A text without the command that sets it: `C` of `\\text{C}`."""
     set_as = re.fullmatch(r"\\(?:text|mathrm|textbf|mathbf)\s*\{\s*+\(?([^{}()]*+)\)?\s*+\}", text.strip())
     return (text if set_as is None else set_as[1]).strip(" .()")
+
+
+def _denies_option(sentence: str, letter: str, question: str, behind: str) -> bool:
+    """Whether a clause calls the option wrong, where a right one is asked for, or one behind a denial takes another."""
+    if CALLS_WRONG.search(question) or any(map(denies, WORDS.findall(question.lower()))) or "不" in question:
+        return False
+    denied = False
+    for clause in _PARTS_SENTENCE.split(sentence):
+        own = re.search(rf"(?<![a-zA-Z]){letter}(?![a-zA-Z'’])", clause) is not None
+        is_wrong = _DENIES_OPTION.search(clause) is not None or is_denied(clause) or bool(CALLS_WRONG.search(clause))
+        if is_wrong and own and not {*_LETTER.findall(clause)} - {letter} and "$" not in clause:
+            return True
+        if denied and _takes_option(clause, letter, question, behind):
+            return True
+        denied = is_wrong and not _LETTER.findall(clause)
+    return False
+
+
+_PARTS_SENTENCE = re.compile("[,，;；:：、]")
+_DENIES_OPTION = re.compile(
+    rf"(?<![^\W_])(?:no (?:es|era|son)|{'|'.join(sorted(DENIES - {'no', 'but', 'point', 'pas'}))})(?![^\W_])"
+)
 
 
 def _takes_option(sentence: str, letter: str, question: str, behind: str) -> bool:

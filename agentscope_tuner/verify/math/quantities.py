@@ -170,6 +170,13 @@ def _asked(question: str) -> tuple[_Quantity, ...]:
     return tuple(dict.fromkeys((*sums, *objects, *(one for at, one in ranked if at == first))))
 
 
+def speaks_of_another(clause: str, question: str) -> bool:
+    """Whether a clause names quantities, and none that is asked for: `Its resistance is`, where a power is."""
+    own = frozenset(one.name for one in _asked(question))
+    said = _named(_FORMULA.sub(" ", clause))
+    return bool(said and own - _OF_ANYTHING) and said.isdisjoint(own | _SUMS | _named(asking_clause(question)[0]))
+
+
 def power_asked(question: str) -> int:
     """2 where a question asks for an area, 3 for a volume, else 0."""
     names = {one.name for one in _asked(question)}
