@@ -190,7 +190,7 @@ def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
 
 # What is said of another quantity: `the other root is 3`, `(b) 7`
 _OF_ANOTHER = re.compile(
-    r"\b(?:the|die|der|das|la|le|el|il|o|a) (?:other(?! (?:candidate|answer|value|option|choice|possib|result))"
+    r"\b(?:the|die|der|das|la|le|el|il|o|a) (?:next|suivante?|siguiente|successiv[oa]|próxim[oa]|nächste[nrs]?|other(?! (?:candidate|answer|value|option|choice|possib|result))"
     r"|andere|otr[ao]|autre|altr[ao]|outr[ao])\b|l['’]autre\b"
     r"|\bдруг\w+|另一|もう一|他の|다른|\bpart \(?(?:[b-h]\)?)? ?[:：]|\A\W*\([b-h]\)",
     re.IGNORECASE,
@@ -302,7 +302,7 @@ _FORMULA = re.compile(r"\$\$?([^$]{1,200}?)\$|\\\((.{1,200}?)\\\)|\\\[(.{1,200}?
 _TURNS_TO = (
     r"\A\W*+(?:P\.?S\.?\W+)?(?:or|oder|ou|или|no|nein|non|não|нет|ні|nej|nee|nie|ne|hayır|không|bukan"
     r"|on second thoughts?|on reflection|in truth|in fact"
-    rf"|correctly \w+|i meant?|wait|en \w+ant bien|{INSTEAD})(?![^\W_])[\s,:]*+"
+    rf"|correctly \w+|i meant?|wait|sorry|oops|pardon|perdón|scusa\w*|entschuldigung|desculp\w+|przepraszam|извин\w+|ой|en \w+ant bien|{INSTEAD})(?![^\W_])[\s,:]*+"
     r"(?:perhaps|maybe|rather|possibly|was it|is it|it (?:is|was|reads))?[\s,:]*\Z"
 )
 _TURNS = re.compile(_TURNS_TO, re.IGNORECASE)
@@ -416,6 +416,8 @@ def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
     elif plain != found[group] and _IN_THOUSANDS.fullmatch(found[group]) is None and plain.count(".") == 1:
         # a decimal comma
         spellings.insert(0, plain)
+    if _DEGREES.match(found.string, found.end(group)) is not None:
+        spellings.insert(0, f"{spellings[0]}^\\circ")
     if (unit := _UNIT_BEHIND.match(found.string, found.end(group))) is not None:
         spellings.insert(0, f"{spellings[0]}\\text{{ {unit[1]}}}")
         if (
@@ -434,6 +436,7 @@ def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
 _UNIT_BEHIND = re.compile(
     r"\s?\$?\s?(?:\\text\s*\{\s*)?((?:[^\W\d_]|[\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd°]){1,14}(?:/[a-zA-Z]{1,3})?(?:\^?[23²³])?)(?![\w])"
 )
+_DEGREES = re.compile(r"\s?(?:\^\s?\{?\s?\\circ|°(?!\s?[CF]))")
 _LARGER_UNIT = re.compile(
     rf"(?<![\d.,])(\d{{1,9}})\s([^\W\d_]{{1,14}})(?:,|\s(?:{'|'.join(joining('and'))}|and|y|e|и))?\s\Z"
 )

@@ -213,6 +213,8 @@ def _unspaced_subject(clause: str, asked: str, question: str) -> str:
     found = _UNSPACED_SUBJECT.match(clause.strip())
     if found is None or (name := found["name"]) in asked or _MEANS_FORMER.search(asked) is not None:
         return ""
+    if question.rstrip(" 。.?？$").endswith(name):
+        return ""
     if name in question:
         # a name of one sign is a part of many words
         return name if len(name) > 1 else ""

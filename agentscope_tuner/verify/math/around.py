@@ -674,11 +674,11 @@ def is_in_another_dimension(
         own: the answer, if it is an amount with its unit.
     """
     behind = found.behind[at : at + _NEAR]
-    if _PERCENT_BEHIND.match(behind) is not None:
+    if _PERCENT_BEHIND.match(behind) is not None or _PERCENT_BEFORE.search(found.behind, 0, at) is not None:
         one = Number(Fraction(1))
         is_whole = _DIGITS.fullmatch(found.text or "") is not None
         return is_whole and measures_another(one, Percent(one), question, frozenset()) != ""
-    asked, theirs = about(question), _unit_beside("1", "", _CLAUSE.split(behind)[0])
+    asked, theirs = about(question), _unit_beside("1", "", _CLAUSE.split(behind)[0]).replace("percent", "")
     with suppress(Unreadable):
         unit = _unit_beside(found.text or "", found.before, found.behind) if own is None else ""
         units = asked.asked_units if asked is not None else frozenset()
@@ -689,6 +689,7 @@ def is_in_another_dimension(
     return False
 
 
+_PERCENT_BEFORE = re.compile(r"%\s?\d[\d.,]{0,9}\Z")
 _PERCENT_BEHIND = re.compile(r"\s?\$?\s?\\?[%％]")
 
 

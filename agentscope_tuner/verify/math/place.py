@@ -24,6 +24,7 @@ from agentscope_tuner.verify.again import (
     turns,
 )
 from agentscope_tuner.verify.asked_clause import (
+    JOINING_NAMES,
     asking_clause,
     compares,
     is_of_total,
@@ -68,7 +69,9 @@ from agentscope_tuner.verify.words import (
     DENIES,
     OFFERS,
     OPENS,
+    OPERATES_SOON,
     SENTENCE_END,
+    SO,
     SOUGHT,
     SUPPOSES,
     VERBS,
@@ -210,7 +213,13 @@ def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
         return False
     begins, sentence = sentence_around(behind, *at.span())
     words = WORDS.findall(_FORMULAS.sub(" ", sentence).lower())
-    if _SPEAKS_OF_ANSWER.search(sentence) or OFFERS.search(sentence) or any(map(_calls_right, words)):
+    begun = IN_FACT.match(sentence)
+    if (
+        (begun is not None and begun["instead"])
+        or _SPEAKS_OF_ANSWER.search(sentence)
+        or OFFERS.search(sentence)
+        or any(map(_calls_right, words))
+    ):
         return False
     if (point := _AT_POINT.search(sentence)) is not None and point["letter"] in _letters(text):
         said = re.sub(rf"(?<![a-zA-Z\\]){point['letter']}(?![a-zA-Z])", f"({point['at']})", text.rpartition("=")[2])
@@ -218,13 +227,18 @@ def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
     supposes = _supposes(behind[begins : at.start()], sentence, text, question)
     # a denial of two other things denies no answer
     denies_else = not any(map(denies, words[:1])) and _POINTS_BACK.isdisjoint(words)
-    if any(turns(one) and not (supposes or one in SUPPOSES or (denies_else and denies(one))) for one in words):
+    would = _IT_WOULD.search(sentence) is None
+    if any(
+        turns(one) and not (supposes or one in SUPPOSES or (would and one == "would") or (denies_else and denies(one)))
+        for one in words
+    ):
         return False
     led = _CLAUSES.split(behind[begins : at.start()])[-1]
+    noun = next(iter(WORDS.findall(behind[at.end() : at.end() + _NEAR_SUBJECT])), "")
     return (
         supposes
         or is_in_another_dimension(found, _quantity(text), at.end(), question)
-        or speaks_of_another(led, question)
+        or speaks_of_another(f"{led} {noun}", question) is True
         or _is_of_opposite(sentence, question)
         or _is_checked(number, text, behind[: at.start()], sentence)
         or _is_derived(number, text, led, question)
@@ -234,9 +248,12 @@ def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
 _MOST_SAID, _MOST_PAIRS = 8, 30
 _FORMULAS, _EQUATIONS = re.compile(r"\$[^$]*\$"), re.compile(r"\$[^$=]*=[^$]*\$")
 _SPEAKS_OF_ANSWER = re.compile(
-    r"\A\W*no(?![^\W_])|答案|所求|应[为是该]|更正|其实|(?<![^\W_])(?:oops|sorry|precisely|again|answer|result)(?![^\W_])",
+    r"\A\W*no(?![^\W_])|答案|所求|应[为是该]|更正|其实|(?<![^\W_])(?:oops|sorry|precisely|again|answer|result|choice|pick)(?![^\W_])",
     re.IGNORECASE,
 )
+_OWN = frozenset(
+    "its their his her sein seine ihr ihre su sus sa ses suo sua sue seu seus його его её их jego jej".split()
+)  # noqa: SIM905
 _POINTS_BACK = frozenset("it this that es das dies ce cela eso esto questo isso это".split())  # noqa: SIM905
 _SUPPOSED = re.compile(
     r"\W*(?:if|without|wenn|ohne|si|sans|sin|se|senza|sem|если|без|bez|gdyby|zonder|als|utan|om)\b", re.IGNORECASE
@@ -244,6 +261,11 @@ _SUPPOSED = re.compile(
 _WOULD = re.compile(
     r"\b(?:would|w[äü]r(?:de)?n?e?n?|gäbe|hätten?|(?:aur|ser|dur)ai(?:en)?t|\w+rían?|\w+ri[ae]m?|\w+rebbe(?:ro)?|бы"
     r"|byłoby|zou(?:den)?|skulle)\b"
+)
+_IT_WOULD = re.compile(r"\b(?:(?:it|this|that) would|(?:das|es) wäre|ce serait|questo sarebbe|это было бы)\b")
+_CASES = SUPPOSES | frozenset(
+    """when with for at by on con para com por mit für bei avec pour per quando cuando lorsque при для с когда dla przy
+    met voor bij med för vid với khi için untuk""".split()  # noqa: SIM905
 )
 _CASE_UNSPACED = re.compile(r"\W*(?:如果|[若当]|もし)")
 _AT_POINT = re.compile(r"(?<![a-zA-Z])(?P<letter>[a-z])\s*=\s*(?P<at>-?\d{1,6})(?![\d.])")
@@ -260,10 +282,10 @@ def _calls_right(word: str) -> bool:
 def _supposes(led: str, sentence: str, text: str, question: str) -> bool:
     """Whether a sentence tells what would be so otherwise, or in a case of a number that nothing has: `若以40千米/时`."""
     would = _WOULD.search(sentence) is not None
-    if would and _SUPPOSED.match(sentence):
+    if would and _SUPPOSED.match(sentence) and _IT_WOULD.search(sentence) is None:
         return True
     first, (case, *more) = next(iter(WORDS.findall(sentence.lower())), ""), _values_in(sentence) or [None]
-    begins = _CASE_UNSPACED.match(sentence) or (first in OPENS | SUPPOSES and not IN_FACT.match(sentence))
+    begins = _CASE_UNSPACED.match(sentence) or (first in _CASES)
     if not begins or not more or "%" in sentence or case in _values_in(f"{question} {text}"):
         return False
     said, asked = WORDS.findall(led.lower()), WORDS.findall(asking_clause(question)[0].lower())
@@ -303,13 +325,16 @@ def _values_in(said: str) -> list[Fraction]:
 def _is_checked(number: str, text: str, before: str, sentence: str) -> bool:
     """Whether a number stands in a true equation with the answer, is one of many, or gives it with another one."""
     own, stands = _standing(text), _standing(number)
-    for equation in itertools.islice(_EQUATIONS.finditer(before), _MOST_SAID):
+    # of a check several numbers are told: `with 7 and 11 coprime`
+    told = len(_values_in(_EQUATIONS.sub(" ", sentence))) > 1
+    for equation in itertools.islice(_EQUATIONS.finditer(before), _MOST_SAID if told else 0):
         if own.search(equation[0]) and stands.search(equation[0]):
             sides = {_number(side) for side in equation[0].strip("$").split("=")}
             if len(sides) == 1 and None not in sides:
                 return True
     if "," not in text.replace("{,}", "") and any(
-        stands.search(one[0]) and not own.search(one[0]) for one in LIST.finditer(sentence)
+        stands.search(one[0]) and not own.search(one[0]) and IS_SAID.search(sentence[: one.start()]) is None
+        for one in LIST.finditer(sentence)
     ):
         return True
     one, mine, values = _number(number), _number(text), dict.fromkeys(_values_in(_EQUATIONS.sub(" ", sentence)))
@@ -322,15 +347,19 @@ def _is_checked(number: str, text: str, before: str, sentence: str) -> bool:
 def _is_derived(number: str, text: str, led: str, question: str) -> bool:
     """Whether a number comes of the answer and one of the question, and is said of a noun that is not asked for.
 
-    Behind a formula in letters it need not.
+    It need not behind a formula in letters, or where the noun is its own: `its diagonal is`.
     """
     *front, noun, verb = ["", "", *WORDS.findall(led.lower())]
-    if verb not in VERBS or len(noun) < 3 or noun in OPENS or is_neutral(noun) or SOUGHT.search(noun):
+    # what concludes, `So the number of arrangements is`, may be of the answer
+    is_noun = len(noun) >= _STEM - 1 and noun not in OPENS | JOINING_NAMES and not is_neutral(noun)
+    if verb not in VERBS or not is_noun or not SO.isdisjoint(front) or speaks_of_another(led, question) is False:
+        return False
+    if noun.endswith("ing") or OPERATES_SOON.search(noun) or SOUGHT.search(noun):
         return False
     asked = WORDS.findall(asking_clause(question)[0].lower())
     if is_number_word(noun) or _calls_right(noun) or any(same_word(noun, one) for one in asked):
         return False
-    if _letters(text):
+    if _letters(text) or not _OWN.isdisjoint(front):
         return True
     mine, theirs, given = _number(text), next(iter(_values_in(number)), None), _values_in(question)
     return bool(mine and theirs) and (
@@ -422,7 +451,7 @@ def _denies_option(sentence: str, letter: str, question: str, behind: str) -> bo
 
 _PARTS_SENTENCE = re.compile("[,，;；:：、]")
 _DENIES_OPTION = re.compile(
-    rf"(?<![^\W_])(?:no (?:es|era|son)|{'|'.join(sorted(DENIES - {'no', 'but', 'point', 'pas'}))})(?![^\W_])"
+    rf"(?<![^\W_])(?:違う|no (?:es|era|son)|{'|'.join(sorted(DENIES - {'no', 'but', 'point', 'pas'}))})(?![^\W_])"
 )
 
 
@@ -461,6 +490,8 @@ def _is_of_asked(led: str, question: str) -> bool:
     """Whether the words that lead a formula are those of the question, and not `the normal line is`."""
     if (unspaced := _NOUN_BEFORE_IS.search(led)) is not None:
         return unspaced["noun"] in question or CALLS_RIGHT.fullmatch(unspaced["noun"]) is not None
+    if IN_FACT.match(led) is not None:
+        return True
     asked, text = about(question), question.lower()
     words = [word.lower() for word in re.findall(r"[^\W\d_]{3,}", IS_SAID.sub("", led))]
     return (

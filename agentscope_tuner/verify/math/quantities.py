@@ -84,12 +84,13 @@ current; current; I i; currents?~(?! (?:age|time|price|year|value))|stromstärke
 angle; angle;; angles?~|\w{0,20}winkel|ángulo|angolo|ângulo|угол|угл|角度|[夹圆]角|각도|góc~|açı|kąt
 money; money; C c P p S s; costs?~|price|money|profit|kostet|preis|coûte|prix~|cuesta|precio|costa~
     |prezzo|preço|стоит|цен[аыу]~|多少元|多少钱|いくら|얼마
-sum; ?; S s; sums?~|add~|plus~|total|altogether|together|summe|somme|suma~|soma~|somma~|сумм|和|合計|합|tổng
+sum; ?; S s; sums?~|add~|plus~|total|altogether|together|summe|somme(?!t)|suma~|soma~|somma~|сумм|和|合計|합|tổng
     |toplam|[+]|\\sum
 total; ?; S s T N n; total|altogether|how (?:many|much)~|wie ?viele?~|combien|cuánt|quant[oaie]~|сколько
     |几|幾|多少
 mean; ?; \bar \overline \mu M m E A; means?~|average|expect|mittel|durchschnitt|erwart|moyenne|espérance
     |media~|média|средн|期望|平均|평균|friction|coefficient|\\mu|\\bar|\\overline
+median; ?; ; median|range~|spannweite|中位数|中央値|медиан
 deviation; ?; \sigma s S; deviation|variance|abweichung|écart|desvia|scarto|отклон
     |odchyleni|afwijking|avvikelse|标准差|標準偏差|표준편차|\\sigma
 difference; ?; d D r; difference|differenz|différence|diferen|differenza|разност|差
@@ -170,11 +171,17 @@ def _asked(question: str) -> tuple[_Quantity, ...]:
     return tuple(dict.fromkeys((*sums, *objects, *(one for at, one in ranked if at == first))))
 
 
-def speaks_of_another(clause: str, question: str) -> bool:
-    """Whether a clause names quantities, and none that is asked for: `Its resistance is`, where a power is."""
-    own = frozenset(one.name for one in _asked(question))
-    said = _named(_FORMULA.sub(" ", clause))
-    return bool(said and own - _OF_ANYTHING) and said.isdisjoint(own | _SUMS | _named(asking_clause(question)[0]))
+def speaks_of_another(clause: str, question: str) -> bool | None:
+    """Whether a clause names quantities, and none that is asked for: `Its resistance is`, where a power is.
+
+    None where that is not known.
+    """
+    own, said = frozenset(one.name for one in _asked(question)), _named(_FORMULA.sub(" ", clause))
+    own |= frozenset() if own.isdisjoint(_SHARES) else _SHARES
+    if not own or not said or not said.isdisjoint(own):
+        return False if said and own else None
+    is_known = bool(own - _OF_ANYTHING) and said.isdisjoint(_SUMS | _named(asking_clause(question)[0]))
+    return True if is_known else None
 
 
 def power_asked(question: str) -> int:
