@@ -181,17 +181,10 @@ _FORMS = {
     "двух": 2, "трех": 3, "четырех": 4, "пяти": 5, "шести": 6,
     "catorze": 14, "dezasseis": 16, "dezassete": 17, "dezanove": 19, "veintiún": 21,
 }  # fmt: skip
-_FORMS |= {
-    word: n
-    for n, words in zip(
-        (*range(2, 11), *range(20, 100, 10)),
-        """اثنان اثنين/ثلاثة ثلاث/أربعة أربع/خمسة خمس/ستة ست/سبعة سبع/ثمانية ثماني/تسعة تسع/عشرة عشر/عشرون عشرين
-        /ثلاثون ثلاثين/أربعون أربعين/خمسون خمسين/ستون ستين/سبعون سبعين/ثمانون ثمانين/تسعون تسعين""".split("/"),
-        strict=True,
-    )
-    for one in words.split()
-    for word in (one, f"و{one}")
-}
+_ARABIC = """اثنان 2 اثنين 2 ثلاثة 3 ثلاث 3 أربعة 4 أربع 4 خمسة 5 خمس 5 ستة 6 ست 6 سبعة 7 سبع 7 ثمانية 8 ثماني 8 تسعة 9
+    تسع 9 عشرة 10 عشر 10 عشرون 20 عشرين 20 ثلاثون 30 ثلاثين 30 أربعون 40 أربعين 40 خمسون 50 خمسين 50 ستون 60 ستين 60
+    سبعون 70 سبعين 70 ثمانون 80 ثمانين 80 تسعون 90 تسعين 90"""
+_FORMS |= {f"{joint}{word}": int(n) for word, n in re.findall(r"(\w+) (\d+)", _ARABIC) for joint in ("", "و")}
 # Words of English, too
 _ENGLISH = frozenset({"once", "elf", "cent", "due", "sei", "on", "sex", "lima"})
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -227,17 +220,11 @@ _PARTS_OF_ONE = {"half": 2, "quarter": 4} | {
 }
 _PARTS_OF_ONE |= {"halve": 2, "hundredth": 100, "thousandth": 1_000}
 
+_PARTS = """hälfte 2 moitié 2 mitad 2 metade 2 metà 2 половина 2 половину 2 połowa 2 połowę 2 helft 2 hälften 2 yarı 2
+    yarısı 2 drittel 3 tiers 3 tercio 3 terço 3 terzo 3 треть 3 tredjedel 3 viertel 4 quart 4 cuarto 4 quarto 4
+    четверть 4 kwart 4 fjärdedel 4 çeyrek 4 fünftel 5 cinquième 5 quinto 5 пятая 5 пятую 5"""
 #: parts of one in more languages
-PARTS_ABROAD = {
-    word: n
-    for n, words in enumerate(
-        """hälfte moitié mitad metade metà половина половину połowa połowę helft hälften yarı yarısı
-        /drittel tiers tercio terço terzo треть tredjedel/viertel quart cuarto quarto четверть kwart fjärdedel çeyrek
-        /fünftel cinquième quinto пятая пятую""".split("/"),
-        2,
-    )
-    for word in words.split()
-}
+PARTS_ABROAD = dict(re.findall(r"(\w+) (\d)", _PARTS))
 
 
 def in_figures(text: str) -> str | None:

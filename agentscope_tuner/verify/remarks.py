@@ -536,7 +536,8 @@ INSTEAD = (
     r"|w rzeczywistości|其实|实际上|事实上|実は|사실은?"
 )
 IN_FACT = re.compile(
-    rf"\W*(?:(?:or|oder|ou|o|или)\s)?(?:(?P<instead>{INSTEAD})|(?:in (?:fact|truth)|tatsächlich|en fait|de hecho|infatti))"
+    rf"\W*(?:(?:or|oder|ou|o|или)\s)?(?:(?P<instead>{INSTEAD})"
+    r"|(?:in (?:fact|truth)|tatsächlich|en fait|de hecho|infatti))"
     r"(?![^\W_\u3000-\u9fff\uac00-\ud7a3])\W*"
     r"(?P<said>.*)",
     re.IGNORECASE | re.DOTALL,
@@ -941,12 +942,8 @@ def _turns_answer(clause: str, text: str, asked: Asked) -> bool:
         turning = [at for at in turning if words[at] not in _OTHERS and not denies(words[at])]
     # `two fifths` is said of a fraction, `half of this` of no whole number
     told = [at for at in turning if words[at] not in _TURNING_BACK or not text.isdecimal()]
-    parts = {
-        at
-        for at in told
-        if (said := {*map(str, numbers_said(words[at])), *map(str, filter(None, (PARTS_ABROAD.get(words[at]),)))})
-        and said <= _numerals(text)
-    }
+    said = ((at, {*map(str, numbers_said(words[at])), PARTS_ABROAD.get(words[at], "")} - {""}) for at in told)
+    parts = {at for at, numbers in said if numbers and numbers <= _numerals(text)}
     return bool({*turning} - parts)
 
 

@@ -6,7 +6,7 @@ gives it is compared as a quantity: `\boxed{25}` metres are no answer where cent
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
@@ -60,12 +60,9 @@ from agentscope_tuner.verify.remarks import (
     turned,
 )
 from agentscope_tuner.verify.words import (
-    CALLS_WRONG,
-    DENIES,
     OPENS,
     OPERATES_SOON,
     SO,
-    SUPPOSES,
     VERBS,
     WORDS,
     Asked,
@@ -623,13 +620,6 @@ _RATE = re.compile(
 # A reference without a unit
 _BARE = re.compile(r"[^a-zA-Z\\\u00b2-\uffff]*")
 _CLAUSE = re.compile(r"[.!?。？！\n,，;；]")
-_SAID_AGAIN = re.compile(
-    r"(?P<front>[^.!?。\n]{0,60}?)(?:[,;，]|\s?[(（=≈])\s?(?P<words>[^\d.!?。\n]{0,30}?)(?P<number>\d[\d.,{}]{0,20})"
-    rf"\$?(?:[\s~]|\\[ ,;:])*{_POWER}(?P<unit>[^\W\d_²³]{{1,20}})(?P<raised>[²³])?\s?[)）]?"
-)
-_QUANTITY = re.compile(
-    r"(?P<number>\d[\d.,{}]{0,20})(?:\s|~|\\[ ,;:])*\\(?:text|mathrm)\s*\{\s*(?P<unit>[^{}]{1,30})\}"
-)
 _NEAR = 80
 _LONGEST_UNIT, _MOST_NOUNS = 20, 256
 
@@ -822,36 +812,3 @@ _SCALE_BEHIND = re.compile(
 # What stands behind a word for degrees: the initial of its scale
 _SCALE = re.compile(r"\s?(?=celsius|fahrenheit)([cf])[a-z]+", re.IGNORECASE)
 _BEFORE_UNIT = re.compile(r"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{\s*)?")
-
-
-def without_said_again(found: PlacedAnswer) -> PlacedAnswer:
-    """The answer without what the text behind it says again in another unit: `0.25 m, that is, 25 cm`."""
-    behind = found.behind
-    again = _SAID_AGAIN.match(behind) if any(map(str.isdigit, behind)) else None
-    if again is None or (unit := _unit_of(again)) is None:
-        return found
-    words = [word.lower() for word in WORDS.findall(again["words"])]
-    if not DENIES.isdisjoint(words) or not SUPPOSES.isdisjoint(words) or CALLS_WRONG.search(again["words"]):
-        return found
-    text = found.text or ""
-    mine = _QUANTITY.fullmatch(f"{text}\\text{{ {_unit_beside(text, found.before, again['front'])}}}")
-    mine = _QUANTITY.fullmatch(text) or mine
-    if mine is None or _sizes(mine["number"], mine["unit"]).isdisjoint(_sizes(again["number"], unit)):
-        return found
-    kept = tuple(spellings for spellings in found.again if spellings[-1] not in again["number"])
-    return found._replace(behind=again["front"] + behind[again.end() :], again=kept)
-
-
-def _sizes(number: str, unit: str) -> frozenset[tuple[tuple[tuple[str, int], ...], Fraction]]:
-    """How large a quantity may be, with its dimension: a comma may be a decimal one."""
-    with suppress(Unreadable):
-        named = _measured(unit)
-        return frozenset((named.dimension, value * named.size) for value in _values(number))
-    return frozenset()
-
-
-def _values(number: str) -> Iterator[Fraction]:
-    plain = number.replace("{", "").replace("}", "").rstrip(".,")
-    for written in {plain.replace(",", "."), plain.replace(",", ""), plain.replace(".", "")}:
-        with suppress(ValueError):
-            yield Fraction(written)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.again import (
     CALLS_RIGHT,
-    CONCLUDES,
+    CONCLUDING,
     IS_SAID,
     LIST,
     ROUGHLY,
@@ -23,14 +23,7 @@ from agentscope_tuner.verify.again import (
     sentence_around,
     turns,
 )
-from agentscope_tuner.verify.asked_clause import (
-    JOINING_NAMES,
-    asking_clause,
-    compares,
-    is_of_total,
-    same_word,
-    subject_of_another,
-)
+from agentscope_tuner.verify.asked_clause import asking_clause, compares, is_of_total, same_word, subject_of_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION, is_denied, same_text
 from agentscope_tuner.verify.math.around import (
@@ -40,7 +33,6 @@ from agentscope_tuner.verify.math.around import (
     said_by,
     with_unit,
     with_unit_in_english,
-    without_said_again,
 )
 from agentscope_tuner.verify.math.compare_notations import NEXT_DAY_BEHIND
 from agentscope_tuner.verify.math.compare_words import yes_or_no
@@ -66,7 +58,6 @@ from agentscope_tuner.verify.number_words import is_number_word
 from agentscope_tuner.verify.remarks import IN_FACT, is_neutral
 from agentscope_tuner.verify.words import (
     CALLS_WRONG,
-    DENIES,
     OFFERS,
     OPENS,
     OPERATES_SOON,
@@ -78,6 +69,7 @@ from agentscope_tuner.verify.words import (
     WORDS,
     denies,
     repeats_given,
+    word_set,
 )
 
 
@@ -224,51 +216,55 @@ def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
     if (point := _AT_POINT.search(sentence)) is not None and point["letter"] in _letters(text):
         said = re.sub(rf"(?<![a-zA-Z\\]){point['letter']}(?![a-zA-Z])", f"({point['at']})", text.rpartition("=")[2])
         return _number(said) == _number(number) is not None
-    supposes = _supposes(behind[begins : at.start()], sentence, text, question)
+    supposes = _supposes(behind[begins : at.start()], sentence, number, text, question)
     # a denial of two other things denies no answer
     denies_else = not any(map(denies, words[:1])) and _POINTS_BACK.isdisjoint(words)
-    would = _IT_WOULD.search(sentence) is None
-    if any(
-        turns(one) and not (supposes or one in SUPPOSES or (would and one == "would") or (denies_else and denies(one)))
-        for one in words
-    ):
+    turning = [one for one in words if turns(one) and not (one in SUPPOSES or (denies_else and denies(one)))]
+    if {*turning} - {"would"} and not supposes:
         return False
     led = _CLAUSES.split(behind[begins : at.start()])[-1]
-    noun = next(iter(WORDS.findall(behind[at.end() : at.end() + _NEAR_SUBJECT])), "")
+    counted = next(iter(WORDS.findall(behind[at.end() : at.end() + _NEAR_SUBJECT])), "")
+    noun = " ".join([*led.rstrip(" $").split()[-_MOST_OF_NOUN:], counted])
     return (
         supposes
         or is_in_another_dimension(found, _quantity(text), at.end(), question)
-        or speaks_of_another(f"{led} {noun}", question) is True
+        or speaks_of_another(noun, question) is True
         or _is_of_opposite(sentence, question)
         or _is_checked(number, text, behind[: at.start()], sentence)
         or _is_derived(number, text, led, question)
     )
 
 
-_MOST_SAID, _MOST_PAIRS = 8, 30
+_MOST_SAID, _MOST_PAIRS, _MOST_OF_NOUN = 8, 30, 5
 _FORMULAS, _EQUATIONS = re.compile(r"\$[^$]*\$"), re.compile(r"\$[^$=]*=[^$]*\$")
 _SPEAKS_OF_ANSWER = re.compile(
-    r"\A\W*no(?![^\W_])|答案|所求|应[为是该]|更正|其实|(?<![^\W_])(?:oops|sorry|precisely|again|answer|result|choice|pick)(?![^\W_])",
+    r"\A\W*no(?![^\W_])|答案|所求|应[为是该]|更正|其实"
+    r"|(?<![^\W_])(?:oops|sorry|precisely|again|answer|result|choice|pick)(?![^\W_])",
     re.IGNORECASE,
 )
-_OWN = frozenset(
-    "its their his her sein seine ihr ihre su sus sa ses suo sua sue seu seus його его её их jego jej".split()
-)  # noqa: SIM905
-_POINTS_BACK = frozenset("it this that es das dies ce cela eso esto questo isso это".split())  # noqa: SIM905
-_SUPPOSED = re.compile(
-    r"\W*(?:if|without|wenn|ohne|si|sans|sin|se|senza|sem|если|без|bez|gdyby|zonder|als|utan|om)\b", re.IGNORECASE
-)
-_WOULD = re.compile(
-    r"\b(?:would|w[äü]r(?:de)?n?e?n?|gäbe|hätten?|(?:aur|ser|dur)ai(?:en)?t|\w+rían?|\w+ri[ae]m?|\w+rebbe(?:ro)?|бы"
-    r"|byłoby|zou(?:den)?|skulle)\b"
-)
-_IT_WOULD = re.compile(r"\b(?:(?:it|this|that) would|(?:das|es) wäre|ce serait|questo sarebbe|это было бы)\b")
-_CASES = SUPPOSES | frozenset(
-    """when with for at by on con para com por mit für bei avec pour per quando cuando lorsque при для с когда dla przy
-    met voor bij med för vid với khi için untuk""".split()  # noqa: SIM905
+_OWN = word_set("its their his her sein seine ihr ihre su sus sa ses suo sua sue seu seus его её их jego jej")
+_POINTS_BACK = word_set("it this that es das dies ce cela eso esto questo isso это ella elle они она")
+# How a sentence begins that tells what would be so otherwise, or in another case
+_OTHERWISE = SUPPOSES | word_set("without ohne sans sin senza sem без bez zonder utan")
+_CASES = _OTHERWISE | word_set(
+    "when with for at by on con para com por mit für bei avec pour per quando cuando lorsque при для с voor khi"
 )
 _CASE_UNSPACED = re.compile(r"\W*(?:如果|[若当]|もし)")
+_WOULD = re.compile(
+    r"\b(?:(?<!\bit )would|w[äü]r(?:de)?n?e?n?|gäbe|hätten?|(?:aur|ser|dur)ai(?:en)?t|\w+rían?|\w+ri[ae]m?"
+    r"|\w+rebbe(?:ro)?|бы|byłoby|zou(?:den)?|skulle)\b"
+)
 _AT_POINT = re.compile(r"(?<![a-zA-Z])(?P<letter>[a-z])\s*=\s*(?P<at>-?\d{1,6})(?![\d.])")
+_OPPOSITES = (
+    (
+        "maxim|größt|höchst|máxim|massim|макс|наибольш|największ|en büyük|lớn nhất|最大|최대",
+        "minim|kleinst|niedrigst|mínim|наименьш|миним|najmniejsz|en küçük|nhỏ nhất|最小|최소",
+    ),
+    (
+        r"\b(?:increas|croissant|creci|cresc|rosn|artan|đồng biến)|wachsend|steigend|возраст|递增|増加|증가",
+        r"\b(?:d[eé]cr[eo]|malej|azalan|nghịch biến)|fallend|убыва|递减|減少|감소",
+    ),
+)
 
 
 def _standing(number: str) -> re.Pattern[str]:
@@ -279,39 +275,23 @@ def _calls_right(word: str) -> bool:
     return CALLS_RIGHT.fullmatch(word) is not None and not word.startswith(("total", "value"))
 
 
-def _supposes(led: str, sentence: str, text: str, question: str) -> bool:
-    """Whether a sentence tells what would be so otherwise, or in a case of a number that nothing has: `若以40千米/时`."""
-    would = _WOULD.search(sentence) is not None
-    if would and _SUPPOSED.match(sentence) and _IT_WOULD.search(sentence) is None:
-        return True
+def _supposes(led: str, sentence: str, number: str, text: str, question: str) -> bool:
+    """Whether a sentence tells what would be so otherwise, or in a case of a number of its own: `若以40千米/时`."""
     first, (case, *more) = next(iter(WORDS.findall(sentence.lower())), ""), _values_in(sentence) or [None]
-    begins = _CASE_UNSPACED.match(sentence) or (first in _CASES)
-    if not begins or not more or "%" in sentence or case in _values_in(f"{question} {text}"):
+    would, begins = _WOULD.search(sentence) is not None, first in _CASES or _CASE_UNSPACED.match(sentence)
+    if would and first in _OTHERWISE:
+        return True
+    if not begins or not more or "%" in sentence or case in _values_in(f"{question} {text} {number}"):
         return False
     said, asked = WORDS.findall(led.lower()), WORDS.findall(asking_clause(question)[0].lower())
     return would or not any(len(one) > 2 and same_word(one, other) for one in said for other in asked)
 
 
-# What is one of two opposites
-_OPPOSITES = (
-    (
-        re.compile(r"(?i)maxim|größt|höchst|máxim|massim|макс|наибольш|największ|en büyük|lớn nhất|最大|최대"),
-        re.compile(r"(?i)minim|kleinst|niedrigst|mínim|наименьш|миним|najmniejsz|en küçük|nhỏ nhất|最小|최소"),
-    ),
-    (
-        re.compile(
-            r"(?i)\b(?:increas|croissant|creci|cresc|rosn|artan|đồng biến)|wachsend|steigend|возраст|递增|増加|증가"
-        ),
-        re.compile(r"(?i)\b(?:d[eé]cr[eo]|malej|azalan|nghịch biến)|fallend|убыва|递减|減少|감소"),
-    ),
-)
-
-
 def _is_of_opposite(sentence: str, question: str) -> bool:
     """Whether a sentence speaks of the opposite of what is asked for: of the minimum, where a maximum is."""
-    said = [[one.search(text) is not None for one in pair] for pair in _OPPOSITES for text in (question, sentence)]
-    pairs = zip(said[::2], said[1::2], strict=True)
-    return any(one != two and other == [two, one] for (one, two), other in pairs)
+    texts = question.lower(), sentence.lower()
+    said = ([[re.search(one, text) is not None for one in pair] for text in texts] for pair in _OPPOSITES)
+    return any(asked[0] != asked[1] and asked == told[::-1] for asked, told in said)
 
 
 def _values_in(said: str) -> list[Fraction]:
@@ -338,7 +318,7 @@ def _is_checked(number: str, text: str, before: str, sentence: str) -> bool:
     ):
         return True
     one, mine, values = _number(number), _number(text), dict.fromkeys(_values_in(_EQUATIONS.sub(" ", sentence)))
-    if CONCLUDES.search(sentence) is not None or mine is None or mine in values:
+    if CONCLUDING.search(sentence) is not None or mine is None or mine in values:
         return False
     pairs = itertools.islice(itertools.permutations(values, 2), _MOST_PAIRS)
     return any(mine in (a - b, a + b, a * b, b and a / b) and one in (a, b) for a, b in pairs)
@@ -350,8 +330,11 @@ def _is_derived(number: str, text: str, led: str, question: str) -> bool:
     It need not behind a formula in letters, or where the noun is its own: `its diagonal is`.
     """
     *front, noun, verb = ["", "", *WORDS.findall(led.lower())]
+    if verb not in VERBS and noun in OPENS:
+        # `a line with slope -1`
+        front, noun, verb = [*front, noun], verb, "is"
     # what concludes, `So the number of arrangements is`, may be of the answer
-    is_noun = len(noun) >= _STEM - 1 and noun not in OPENS | JOINING_NAMES and not is_neutral(noun)
+    is_noun = len(noun) >= _STEM - 1 and noun not in OPENS | _POINTS_BACK and not is_neutral(noun)
     if verb not in VERBS or not is_noun or not SO.isdisjoint(front) or speaks_of_another(led, question) is False:
         return False
     if noun.endswith("ing") or OPERATES_SOON.search(noun) or SOUGHT.search(noun):
@@ -359,7 +342,7 @@ def _is_derived(number: str, text: str, led: str, question: str) -> bool:
     asked = WORDS.findall(asking_clause(question)[0].lower())
     if is_number_word(noun) or _calls_right(noun) or any(same_word(noun, one) for one in asked):
         return False
-    if _letters(text) or not _OWN.isdisjoint(front):
+    if _letters(text) or "," in text or not _OWN.isdisjoint(front):
         return True
     mine, theirs, given = _number(text), next(iter(_values_in(number)), None), _values_in(question)
     return bool(mine and theirs) and (
@@ -440,7 +423,8 @@ def _denies_option(sentence: str, letter: str, question: str, behind: str) -> bo
     denied = False
     for clause in _PARTS_SENTENCE.split(sentence):
         own = re.search(rf"(?<![a-zA-Z]){letter}(?![a-zA-Z'’])", clause) is not None
-        is_wrong = _DENIES_OPTION.search(clause) is not None or is_denied(clause) or bool(CALLS_WRONG.search(clause))
+        denied_by = [word for word in WORDS.findall(clause.lower()) if denies(word) and word not in _NO_DENIALS]
+        is_wrong = bool(denied_by) or is_denied(clause) or _CALLS_WRONG.search(clause) is not None
         if is_wrong and own and not {*_LETTER.findall(clause)} - {letter} and "$" not in clause:
             return True
         if denied and _takes_option(clause, letter, question, behind):
@@ -450,9 +434,8 @@ def _denies_option(sentence: str, letter: str, question: str, behind: str) -> bo
 
 
 _PARTS_SENTENCE = re.compile("[,，;；:：、]")
-_DENIES_OPTION = re.compile(
-    rf"(?<![^\W_])(?:違う|no (?:es|era|son)|{'|'.join(sorted(DENIES - {'no', 'but', 'point', 'pas'}))})(?![^\W_])"
-)
+_NO_DENIALS = frozenset({"no", "pas", "point", "but"})
+_CALLS_WRONG = re.compile(rf"{CALLS_WRONG.pattern}|違う|\bno (?:es|era|son)\b", re.IGNORECASE)
 
 
 def _takes_option(sentence: str, letter: str, question: str, behind: str) -> bool:
@@ -587,7 +570,7 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
         each text that is to be compared with the reference; it is sent the text's verdict.
     """
     reference(ground_truth)
-    found = without_said_again(with_unit_in_english(found, ground_truth))
+    found = with_unit_in_english(found, ground_truth)
     if _HAS_DECIMALS.search(ground_truth) is not None:
         # such a reference is rounded, too
         found = found._replace(before=ROUGHLY_BEFORE.sub(_without_word, found.before))

@@ -91,8 +91,9 @@ total; ?; S s T N n; total|altogether|how (?:many|much)~|wie ?viele?~|combien|cu
 mean; ?; \bar \overline \mu M m E A; means?~|average|expect|mittel|durchschnitt|erwart|moyenne|espérance
     |media~|média|средн|期望|平均|평균|friction|coefficient|\\mu|\\bar|\\overline
 median; ?; ; median|range~|spannweite|中位数|中央値|медиан
-deviation; ?; \sigma s S; deviation|variance|abweichung|écart|desvia|scarto|отклон
+deviation; ?; \sigma s S; deviation|abweichung|écart|desvia|scarto|отклон
     |odchyleni|afwijking|avvikelse|标准差|標準偏差|표준편차|\\sigma
+variance; ?; \sigma s S; varian[czt]|дисперси|方差|分散
 difference; ?; d D r; difference|differenz|différence|diferen|differenza|разност|差
 elasticity;; E e; elasti(?:c|z|s|ch)|élasti|эластичност|弹性|弾力性|탄력성|esnekli|độ co giãn
 slope;; m k a; slope|gradient~|steigung|pente|pendiente|pendenza|declive|斜率|傾き|기울기|накл
