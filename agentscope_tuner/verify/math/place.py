@@ -235,7 +235,7 @@ def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
     )
 
 
-_MOST_SAID, _MOST_PAIRS, _MOST_OF_NOUN = 8, 30, 5
+_MOST_SAID, _MOST_PAIRS, _MOST_OF_NOUN = 8, 30, 4
 _FORMULAS, _EQUATIONS = re.compile(r"\$[^$]*\$"), re.compile(r"\$[^$=]*=[^$]*\$")
 _SPEAKS_OF_ANSWER = re.compile(
     r"\A\W*no(?![^\W_])|答案|所求|应[为是该]|更正|其实"
@@ -330,7 +330,7 @@ def _is_derived(number: str, text: str, led: str, question: str) -> bool:
     It need not behind a formula in letters, or where the noun is its own: `its diagonal is`.
     """
     *front, noun, verb = ["", "", *WORDS.findall(led.lower())]
-    if verb not in VERBS and noun in OPENS:
+    if verb not in VERBS and noun in _CASES - SUPPOSES:
         # `a line with slope -1`
         front, noun, verb = [*front, noun], verb, "is"
     # what concludes, `So the number of arrangements is`, may be of the answer
