@@ -864,7 +864,7 @@ _MOST_PARTS_OF_ONE = 1_000_000
 _ASKED = re.compile(
     r"\b(?:how many|in(?! how\b)|into|to|en|em|в|wie ?viele?|combien de|cuánt[oa]s|quant[oaie]s?|сколько|скільки"
     r"|kolik|hány|kuinka monta|câ[tț][ei]|πόσ(?:ες|α|ους|οι|η|ο)|כמה"
-    r"|hoeveel|ile|bao nhiêu|berapa|hur många|hvor mange|combien (?=d['’]))"
+    r"|hoeveel|ile|bao nhiêu|berapa|kaç(?! \w+ kare)|कितन[ेीा]|몇|hur många|hvor mange|combien (?=d['’]))"
     r"(?:\s+|d['’])(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
     r"(?P<words>(?:[^\W\d_]|°)+(?:\^?\{?[23]\b\}?|[²³])?(?:(?:\s*/\s*|\s+)[^\W\d_]+(?:\^?\{?[23]\b\}?|[²³])?){0,4})"
     r"|(?:多少|几|单位(?:是|为|[:：])?)\s*(?P<symbol>[千毫兆]?[焦牛帕瓦赫伏安欧](?:耳|顿|斯卡|特|兹|培|姆)?|[a-zA-Zμ]{1,4}(?=[？?。）)，,]))"
