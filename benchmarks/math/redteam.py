@@ -142,7 +142,9 @@ both: 0.0 % and 14.0 %. `round70` and `round71`, 150 and 150 rows of one more au
 first contact on 2026-11-30: 0.0 % and 6.0 %, 0.0 % and 10.0 %; `round72`, 300 and 150 of one more in 14, after it was
 mended from both: 0.0 % and 8.0 %, half of them for what stands behind the box. `round73`, as many of one more in 12,
 after it was mended from that: 1.0 % and 3.3 %; those paid were metres per second for metres, and two answers that a
-sentence behind the box takes back. All have been read since.
+sentence behind the box takes back. `round74` and `round75`, 300 and 150 rows of one more author each, in 13 and 19
+languages, at first contact on 2026-11-30: 0.3 % and 5.3 %, 0.3 % and 8.7 %; most of the latter's refused say something
+behind the box. All have been read since.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -164,7 +166,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 74))
+ROUNDS = tuple(f"round{n}" for n in range(1, 76))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 
