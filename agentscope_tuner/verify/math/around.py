@@ -668,15 +668,22 @@ def is_in_another_dimension(
         one = Number(Fraction(1))
         is_whole = _DIGITS.fullmatch(found.text or "") is not None
         return is_whole and measures_another(one, Percent(one), question, frozenset()) != ""
-    asked, theirs = about(question), _unit_beside("1", "", _CLAUSE.split(behind)[0]).replace("percent", "")
+    theirs = _unit_beside("1", "", _CLAUSE.split(behind)[0]).replace("percent", "")
     with suppress(Unreadable):
-        unit = _unit_beside(found.text or "", found.before, found.behind) if own is None else ""
-        units = asked.asked_units if asked is not None else frozenset()
-        units = {own[1]} if own is not None else {_measured(unit)} if unit else units
+        units = {own[1]} if own is not None else units_of(found, question)
         if theirs and units:
             return _measured(theirs).dimension not in {one.dimension for one in units}
         return theirs != "" and _is_of_another(theirs, question)
     return False
+
+
+def units_of(found: PlacedAnswer, question: str) -> frozenset[PhysicalUnit]:
+    """The unit that the words around an answer give it, or else those that are asked for."""
+    with suppress(Unreadable):
+        if unit := _unit_beside(found.text or "", found.before, found.behind):
+            return frozenset({_measured(unit)})
+    asked = about(question)
+    return asked.asked_units if asked is not None else frozenset()
 
 
 _PERCENT_BEFORE = re.compile(r"%\s?\d[\d.,]{0,9}\Z")

@@ -31,6 +31,7 @@ from agentscope_tuner.verify.math.around import (
     is_alone,
     is_in_another_dimension,
     said_by,
+    units_of,
     with_unit,
     with_unit_in_english,
 )
@@ -185,7 +186,7 @@ def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ..
     if not question:
         return again
     again = [one for one in again if not isinstance(one, NewFormula) or _is_of_asked(one.led, question)]
-    again = [one for one in again if not _is_in_another_unit(one, found, question)]
+    again = [one for one in again if not _is_the_same_amount(one, found, question)]
     again = [
         one
         for one in again
@@ -213,6 +214,13 @@ def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
         or any(map(_calls_right, words))
     ):
         return False
+    given = {*_values_in(question)}
+    if any(
+        _standing(number).search(one[0]) and given.issuperset(_values_in(one[0]))
+        for one in _EXCLUDES.finditer(sentence)
+    ):
+        # where the answer holds: `for $x\\ne 3,-4$`
+        return True
     if (point := _AT_POINT.search(sentence)) is not None and point["letter"] in _letters(text):
         said = re.sub(rf"(?<![a-zA-Z\\]){point['letter']}(?![a-zA-Z])", f"({point['at']})", text.rpartition("=")[2])
         return _number(said) == _number(number) is not None
@@ -254,6 +262,7 @@ _WOULD = re.compile(
     r"\b(?:(?<!\bit )would|w[äü]r(?:de)?n?e?n?|gäbe|hätten?|(?:aur|ser|dur)ai(?:en)?t|\w+rían?|\w+ri[ae]m?"
     r"|\w+rebbe(?:ro)?|бы|byłoby|zou(?:den)?|skulle)\b"
 )
+_EXCLUDES = re.compile(r"\$[^$]*(?:\\neq?(?![a-z])|≠)[^$]*\$")
 _AT_POINT = re.compile(r"(?<![a-zA-Z])(?P<letter>[a-z])\s*=\s*(?P<at>-?\d{1,6})(?![\d.])")
 _OPPOSITES = (
     (
@@ -498,52 +507,35 @@ _CORRECTS = re.compile("correct(?:ed)?|right|true|actual|real|final")
 _TAKES_BACK = frozenset(("wait", "sorry", "oops", "instead", "should", "actually", "correction", "swapped"))
 
 
-_UNIT_BEHIND = re.compile(
-    r"\s?\$?\s?(?:\\text\s*\{\s*)?(?P<unit>[a-zA-Zµ°]{1,4}(?:/[a-zA-Z]{1,4})?(?:\^?[23²³])?)(?!\w)"
-)
+def _is_the_same_amount(again: tuple[str, ...], found: PlacedAnswer, question: str) -> bool:
+    """Whether a number behind an answer is the same quantity in another unit: `\\boxed{72} km/h, or 20 m/s`."""
+    written = again[0].removeprefix(ROUGHLY)
+    text = _ROUGH.split(found.text or "")[-1].replace("\\mathrm", "\\text")
+    theirs, mine = (
+        _quantity(_PLAIN_UNIT.sub(r"\1\\text{ \2}", written)),
+        _quantity(_IN_TEXT.sub(r"\1\\text{ \2}", text)),
+    )
+    asked = units_of(found, question)
+    if mine is None and len(asked) == 1 and (value := _number(text)) is not None:
+        mine = value, next(iter(asked))
+    if mine is None or theirs is None or mine[1].dimension != theirs[1].dimension:
+        return False
+    converted = mine[0] * mine[1].size / theirs[1].size
+    # it is rounded as it is written: to its last decimal, or to its zeros, to a twentieth at most
+    number = re.match(r"-?\d[\d.,{}]*", written)
+    last = min(_last_place(number[0]) if number is not None else Fraction(0), abs(converted) / 10)
+    return abs(theirs[0] - converted) * 2 <= last
 
 
 _ROUGH = re.compile(r"(?:=|≈|\\approx(?![a-z]))\s*")
 _IN_TEXT = re.compile(r"\A\s*\\text\s*\{\s*(\d+)\s+([^{}\d]+)\}\s*\Z")
 _PLAIN_UNIT = re.compile(r"\A(-?[\d.,]+)\s([^\W\d_]{1,14})\Z")
-_MEASURED = re.compile(
-    r"(?P<number>-?\d{1,18}(?:\.\d{1,18})?(?:\s?\\(?:times|cdot)\s?10\^\{?-?\d{1,3}\}?)?)(?:\s|\\[ ,])*"
-    r"(?P<unit>\\text\s*\{[^{}]{1,12}\})?"
-)
-
-
-def _is_in_another_unit(again: tuple[str, ...], found: PlacedAnswer, question: str) -> bool:
-    """Whether a number behind an answer is the same quantity in another unit: `\\boxed{72} km/h, or 20 m/s`."""
-    text = re.sub(r"(?<=\d)\\[,;](?=\d{3})", "", _ROUGH.split(found.text or "")[-1].replace("\\mathrm", "\\text"))
-    own = _MEASURED.fullmatch(_IN_TEXT.sub(r"\1\\text{ \2}", text))
-    if own is None or not any(map(str.isalpha, again[0])):
-        return False
-    unit = own["unit"]
-    if unit is None and (behind := _UNIT_BEHIND.match(found.behind)) is not None:
-        unit = f"\\text{{ {behind['unit']}}}"
-    theirs = _quantity(_PLAIN_UNIT.sub(r"\1\\text{ \2}", again[0].removeprefix(ROUGHLY)))
-    if unit is not None:
-        mine = _quantity(f"{own['number']}{unit}")
-    else:
-        asked = about(question)
-        units = asked.asked_units if asked is not None else frozenset()
-        mine = (value, next(iter(units))) if len(units) == 1 and (value := _number(own["number"])) is not None else None
-    if mine is None or theirs is None or mine[1].dimension != theirs[1].dimension:
-        return False
-    converted = mine[0] * mine[1].size / theirs[1].size
-    # it is rounded as it is written: to its last decimal, or to its zeros, to a twentieth at most
-    written = _WRITTEN.match(again[0].removeprefix(ROUGHLY))
-    last = min(_last_place(written[0]) if written is not None else Fraction(0), abs(converted) / 10)
-    return abs(theirs[0] - converted) * 2 <= last
 
 
 def _number(text: str) -> Fraction | None:
     with suppress(Unreadable, TooComplex):
         return value_at("amount", parse_tokens(tokenize(text)))
     return None
-
-
-_WRITTEN = re.compile(r"-?\d[\d.,{}]*")
 
 
 def _last_place(number: str) -> Fraction:
