@@ -206,13 +206,7 @@ def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
         return False
     begins, sentence = sentence_around(behind, *at.span())
     words = WORDS.findall(_FORMULAS.sub(" ", sentence).lower())
-    begun = IN_FACT.match(sentence)
-    if (
-        (begun is not None and begun["instead"])
-        or _SPEAKS_OF_ANSWER.search(sentence)
-        or OFFERS.search(sentence)
-        or any(map(_calls_right, words))
-    ):
+    if _turns_back(sentence) or any(map(_calls_right, words)):
         return False
     given = {*_values_in(question)}
     if any(
@@ -276,6 +270,13 @@ _OPPOSITES = (
 )
 
 
+def _turns_back(sentence: str) -> bool:
+    """Whether a sentence offers another answer, or says of one that it is instead."""
+    begun = IN_FACT.match(sentence)
+    is_instead = begun is not None and begun["instead"] is not None
+    return is_instead or OFFERS.search(sentence) is not None or _SPEAKS_OF_ANSWER.search(sentence) is not None
+
+
 def _standing(number: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\d.,]){re.escape(number)}(?![\d.,]*\d)")
 
@@ -286,7 +287,7 @@ def _calls_right(word: str) -> bool:
 
 def _supposes(led: str, sentence: str, number: str, text: str, question: str) -> bool:
     """Whether a sentence tells what would be so otherwise, or in a case of a number of its own: `若以40千米/时`."""
-    first, (case, *more) = next(iter(WORDS.findall(sentence.lower())), ""), _values_in(sentence) or [None]
+    first, (case, *more) = next(iter(WORDS.findall(sentence.lower())), ""), _values_in(sentence) or [Fraction(0)]
     would, begins = _WOULD.search(sentence) is not None, first in _CASES or _CASE_UNSPACED.match(sentence)
     if would and first in _OTHERWISE:
         return True
@@ -354,12 +355,11 @@ def _is_derived(number: str, text: str, led: str, question: str) -> bool:
     if _letters(text) or "," in text or not _OWN.isdisjoint(front):
         return True
     mine, theirs, given = _number(text), next(iter(_values_in(number)), None), _values_in(question)
-    return bool(mine and theirs) and (
-        any(theirs in (mine + one, mine - one, one - mine) for one in given)
-        or any(
-            theirs in (mine * one, mine / one, one / mine) for one in (*map(Fraction, (2, 3, 4)), mine, *given) if one
-        )
-    )
+    if not mine or not theirs:
+        return False
+    by_sum = {value for one in given for value in (mine + one, mine - one, one - mine)}
+    others = [one for one in (*map(Fraction, (2, 3, 4)), mine, *given) if one]
+    return theirs in by_sum or any(theirs in (mine * one, mine / one, one / mine) for one in others)
 
 
 _OPTION = re.compile(r"(?:(?<=\s)|\A)\(?([A-H])[).:、．]\s*(?P<said>[^\n]*?)(?=\s\(?[A-H][).:、．]|\n|\Z)")
