@@ -680,7 +680,7 @@ def is_in_another_dimension(
 def units_of(found: PlacedAnswer, question: str) -> frozenset[PhysicalUnit]:
     """The unit that the words around an answer give it, or else those that are asked for."""
     with suppress(Unreadable):
-        if unit := _unit_beside(found.text or "", found.before, found.behind):
+        if unit := _unit_beside(found.text or "", found.before, _CLAUSE.split(found.behind)[0]):
             return frozenset({_measured(unit)})
     asked = about(question)
     return asked.asked_units if asked is not None else frozenset()

@@ -229,7 +229,10 @@ def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
     noun = " ".join([*led.rstrip(" $").split()[-_MOST_OF_NOUN:], counted])
     return (
         supposes
-        or is_in_another_dimension(found, _quantity(text), at.end(), question)
+        or (
+            any(map(str.isalpha, behind[: at.start()]))
+            and is_in_another_dimension(found, _quantity(text), at.end(), question)
+        )
         or speaks_of_another(noun, question) is True
         or _is_of_opposite(sentence, question)
         or _is_checked(number, text, behind[: at.start()], sentence)
@@ -249,7 +252,7 @@ _POINTS_BACK = word_set("it this that es das dies ce cela eso esto questo isso �
 # How a sentence begins that tells what would be so otherwise, or in another case
 _OTHERWISE = SUPPOSES | word_set("without ohne sans sin senza sem без bez zonder utan")
 _CASES = _OTHERWISE | word_set(
-    "when with for at by on con para com por mit für bei avec pour per quando cuando lorsque при для с voor khi"
+    "when with for at by con para com por mit für bei avec pour per quando cuando lorsque при для с voor khi"
 )
 _CASE_UNSPACED = re.compile(r"\W*(?:如果|[若当]|もし)")
 _WOULD = re.compile(
@@ -340,7 +343,12 @@ def _is_derived(number: str, text: str, led: str, question: str) -> bool:
     It need not behind a formula in letters, or where the noun is its own: `its diagonal is`.
     """
     *front, noun, verb = ["", "", *WORDS.findall(led.lower())]
-    if verb not in VERBS and noun in _CASES - SUPPOSES:
+    is_attribute = (
+        not any(map(str.isdigit, led))
+        and verb not in VERBS
+        and noun in ("with", "mit", "avec", "con", "com", "с", "met", "med")
+    )
+    if is_attribute:
         # `a line with slope -1`
         front, noun, verb = [*front, noun], verb, "is"
     # what concludes, `So the number of arrangements is`, may be of the answer
@@ -352,7 +360,7 @@ def _is_derived(number: str, text: str, led: str, question: str) -> bool:
     asked = WORDS.findall(asking_clause(question)[0].lower())
     if is_number_word(noun) or _calls_right(noun) or any(same_word(noun, one) for one in asked):
         return False
-    if _letters(text) or "," in text or not _OWN.isdisjoint(front):
+    if is_attribute or _letters(text) or "," in text or not _OWN.isdisjoint(front):
         return True
     mine, theirs, given = _number(text), next(iter(_values_in(number)), None), _values_in(question)
     if not mine or not theirs:

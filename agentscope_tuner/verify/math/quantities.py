@@ -47,7 +47,7 @@ volume; length^3; V v; volumes?~|capacity|rauminhalt|volumen|volúm|об[ъь][�
     |thể tích|hacim|hacmi|objętość|inhoud
 perimeter; length; P p U u L l C c; p[eé]rim[eè]t|perím|circumf|umfang|circonf|circunf|периметр|周长|周長
     |周の長|円周|둘레|chu vi|çevre|obwód|omtrek|keliling
-radius; length; r R; radi(?:us|i~|o~|uszu)|rayon~|raio~|raggio~|радиус|半径|半徑|반지름|bán kính|yarıçap
+radius; length; r R; (?:in|circum)?radi(?:us|i~|o~|uszu)|rayon~|raio~|raggio~|радиус|半径|半徑|반지름|bán kính|yarıçap
     |promie[nń]|jari-jari
 diameter; length; d D; diam[eè]t|durchmesser|diám|diâm|диаметр|直径|直徑|지름|đường kính|çap~|średnic
 length; length; l L a b c d s w h H D r; (?<!of )lengths?~|distances?~|depths?~|sides?~|how (?:far|deep)~
