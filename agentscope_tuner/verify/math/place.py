@@ -344,7 +344,7 @@ def _is_derived(number: str, text: str, led: str, question: str) -> bool:
     """
     *front, noun, verb = ["", "", *WORDS.findall(led.lower())]
     is_attribute = (
-        not any(map(str.isdigit, led))
+        not any(map(str.isdigit, led.lower().rpartition(noun)[2]))
         and verb not in VERBS
         and noun in ("with", "mit", "avec", "con", "com", "с", "met", "med")
     )
