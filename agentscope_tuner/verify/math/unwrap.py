@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
@@ -48,6 +48,7 @@ from agentscope_tuner.verify.math.prose import (
     choice,
     cycles,
     is_sentence,
+    is_value,
     signs,
     time_of_day,
     undressed,
@@ -258,10 +259,36 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     Raises:
         TooComplex: the answer is over a bound.
     """
+    asked = question or NO_QUESTION
+    told = text if is_value(text) else _told(text, ref, asked)
+    if isinstance(told, Side):
+        return told
+    # `4 times more` is no difference
+    is_ratio = "times" in told and "times" not in asked.text
+
+    @cache
+    def said() -> frozenset[str]:
+        words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
+        return frozenset(asked.words.union(words, map(singular, words)))
+
+    def allows(word: str) -> bool:
+        return allowed(word, said(), asked.text) and not (is_ratio and word.lower() in COMPARED)
+
+    side = _read(without_introduction(told, ref, asked), allows)
+    strange = None if side.node is None else next(_strange_words(side.node, allows, asked, ref), None)
+    if strange is not None:
+        return replace(side, node=None, problem=f"the word {strange!r}")
+    # to an inequality it is a step, and without a question it may be
+    is_step = not asked.text or (asked.has_inequality and not _bounds_asked(side.node, asked))
+    node = side.node if is_step else _around_zero(side.node)
+    return _resolved(_without_asked_span(replace(side, node=_in_asked_unit(node, asked)), ref, asked))
+
+
+def _told(text: str, ref: Side, asked: Question) -> str | Side:
+    """What an answer tells, without what only repeats the question; a side without a node where it is none."""
     lost = lost_backslash(text)
     if lost is not None:
         return Side(text, (), None, None, f"the answer holds {lost}")
-    asked = question or NO_QUESTION
     rounded = ref.node.inside if isinstance(ref.node, MARKS) else ref.node
     if asked.speaks_of_rounding and rounded is not None and is_decimal(rounded):
         # it says that it is rounded, as it is to be
@@ -275,27 +302,9 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
         return Side(text, (), None, None, doubtful)
     if (labelled := text if FIGURES.fullmatch(text) else _without_label(text, ref, asked)) is None:
         return Side(text, (), None, None, "another name than the question asks for")
-    text = labelled
-    if other := _other_kind(text, ref.text, asked):
-        return Side(text, (), None, None, other)
-    text = _without_subject(text, ref.text, asked)
-    words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
-    said = asked.words.union(words, map(singular, words))
-
-    # `4 times more` is no difference
-    is_ratio = "times" in text and "times" not in asked.text
-
-    def allows(word: str) -> bool:
-        return allowed(word, said, asked.text) and not (is_ratio and word.lower() in COMPARED)
-
-    side = _read(without_introduction(text, ref, asked), allows)
-    strange = None if side.node is None else next(_strange_words(side.node, allows, asked, ref), None)
-    if strange is not None:
-        return replace(side, node=None, problem=f"the word {strange!r}")
-    # to an inequality it is a step, and without a question it may be
-    is_step = not asked.text or (asked.has_inequality and not _bounds_asked(side.node, asked))
-    node = side.node if is_step else _around_zero(side.node)
-    return _resolved(_without_asked_span(replace(side, node=_in_asked_unit(node, asked)), ref, asked))
+    if other := _other_kind(labelled, ref.text, asked):
+        return Side(labelled, (), None, None, other)
+    return _without_subject(labelled, ref.text, asked)
 
 
 _EQUATION = (

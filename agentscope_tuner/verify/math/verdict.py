@@ -46,7 +46,7 @@ from agentscope_tuner.verify.math.node import (
     with_args,
 )
 from agentscope_tuner.verify.math.parameters import same_span
-from agentscope_tuner.verify.math.prose import NARROWED, choice, letter, plain, time_of_day
+from agentscope_tuner.verify.math.prose import NARROWED, choice, is_value, letter, plain, time_of_day
 from agentscope_tuner.verify.math.quantities import (
     combines_unknowns,
     measures_another,
@@ -798,10 +798,11 @@ def prepared(answer: str, ground_truth: str, question: str | None) -> tuple[str,
     """
     text, truth = bare(answer), reference(ground_truth)
     if FIGURES.fullmatch(text) is None or FIGURES.fullmatch(truth) is None:
-        text, truth = in_notation(*_in_words(text, truth, question))
-        text, truth = _one_by_one(text, truth), _one_by_one(truth, text)
-        text, truth = _residues(text, question), _residues(truth, question)
-        text, truth = _without_nameless(text, truth, question)
+        if not (is_value(text) and is_value(truth)):
+            text, truth = in_notation(*_in_words(text, truth, question))
+            text, truth = _one_by_one(text, truth), _one_by_one(truth, text)
+            text, truth = _residues(text, question), _residues(truth, question)
+            text, truth = _without_nameless(text, truth, question)
         if (asked := about(question)) is not None:
             text = residues_listed(text, truth, asked.text)
             sides = [by_sides(one, asked, in_order=False) for one in (text, truth)]
