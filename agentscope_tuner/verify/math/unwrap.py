@@ -260,7 +260,7 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
         TooComplex: the answer is over a bound.
     """
     asked = question or NO_QUESTION
-    told = text if is_value(text) else _told(text, ref, asked)
+    told = text if (is_bare := is_value(text)) else _told(text, ref, asked)
     if isinstance(told, Side):
         return told
     # `4 times more` is no difference
@@ -275,7 +275,7 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
         return allowed(word, said(), asked.text) and not (is_ratio and word.lower() in COMPARED)
 
     side = _read(without_introduction(told, ref, asked), allows)
-    strange = None if side.node is None else next(_strange_words(side.node, allows, asked, ref), None)
+    strange = None if is_bare or side.node is None else next(_strange_words(side.node, allows, asked, ref), None)
     if strange is not None:
         return replace(side, node=None, problem=f"the word {strange!r}")
     # to an inequality it is a step, and without a question it may be
