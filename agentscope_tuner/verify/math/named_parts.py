@@ -18,7 +18,7 @@ from agentscope_tuner.verify.math.prose import allowed, is_formula
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.sentences import AT_WORDS
 from agentscope_tuner.verify.math.units import is_degree, operates, singular, unit_named
-from agentscope_tuner.verify.math.unwrap import Pair, bare, reference
+from agentscope_tuner.verify.math.unwrap import FIGURES, Pair, bare, reference
 from agentscope_tuner.verify.words import IS_HANGUL, IS_UNSPACED, denies
 
 # A letter with the marks by which India and Thailand write vowels, which are no letters to a pattern
@@ -92,6 +92,8 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
     if len(both) > LONGEST_FORM or not any(map(str.isalpha, both)) or ("=" not in both and is_formula(both)):
         return []
     pair = Pair.of(bare(answer), reference(truth), question)
+    if FIGURES.fullmatch(pair.truth) is not None:
+        return _said_twice(pair)
     if placed := _said_twice(pair) or _with_places(pair) or _point_of_kind(pair):
         return placed
     are_sizes = _IS_SIZE.search(pair.truth) is not None
