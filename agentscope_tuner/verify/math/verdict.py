@@ -301,7 +301,7 @@ _NAMELESS = re.compile(
 
 def _without_nameless(text: str, truth: str, question: str | None) -> tuple[str, str]:
     """Both sides without a nameless unit: the reference's, where the answer has none or the same, or what is asked."""
-    mine, theirs = _NAMELESS.search(truth), _NAMELESS.search(text)
+    mine, theirs = (_nameless(one, question or "u") for one in (truth, text))
     if mine is None:
         is_asked = theirs is not None and question and _power_of(theirs) == power_asked(question)
         return (text[: theirs.start()] if theirs is not None and is_asked else text), truth
@@ -310,6 +310,16 @@ def _without_nameless(text: str, truth: str, question: str | None) -> tuple[str,
     if _power_of(mine) != _power_of(theirs):
         return text, truth
     return text[: theirs.start()], truth[: mine.start()]
+
+
+def _nameless(text: str, question: str) -> re.Match[str] | None:
+    found = _NAMELESS.search(text)
+    # a letter of the question is no unit: `3u^2`
+    is_letter = found is not None and found["said"] == "u" and "\\" not in found[0] and _LONE_U.search(question)
+    return None if is_letter else found
+
+
+_LONE_U = re.compile(r"(?<![^\W\d_])u(?![^\W\d_])")
 
 
 def _power_of(unit: re.Match[str]) -> int:
