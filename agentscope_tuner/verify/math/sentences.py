@@ -291,7 +291,8 @@ _AT = frozenset("at on in by from for with to".split())  # noqa: SIM905
 _SUPERLATIVES = frozenset("only smallest largest greatest".split())  # noqa: SIM905
 _REFLEXIVE, _ENDING = (["se"], ["si"]), frozenset({"है", "हैं"})
 _NOT_BEHIND = (VERBS - JOINING - _ENDING) | {"and"}
-_NO_FORMULA = frozenset("=<>:{}^_\\()/")
+# What prose has beside letters; a sign that stands at an end would be of the value
+_PROSE = re.compile(r"(?:[\w\s,.;'\"!%$]|(?<=[\w ])-(?=[\w ])|[^\x00-\x7f×÷±∓√∑∏∫∞≠≈≤≥∈∉∝∼−])*")
 _NAMED_SO = re.compile(r"^\s*[a-zA-Z]\s?=(?!=)")
 _RELATED = re.compile(r"[=<>:]|\\(?:[gl]eq?|neq?|[gl]t|in|equiv|approx|sim)(?![a-z])")
 _SET_WORDS = re.compile(r"\\(?:text[a-z]*|mathrm|mathbf|mbox)\s*\{([^{}]*)\}|(?:\\[ ,;:!]|\\q?quad(?![a-z])|~)+")
@@ -360,7 +361,7 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
     led, before = led[led[:1] in _REFLEXIVE :], before.lower().rstrip().removesuffix("for")
     if (
         not (led or followed)
-        or not _NO_FORMULA.isdisjoint(before.rstrip(" :") + behind)
+        or not all(map(_PROSE.fullmatch, (before.strip(" :"), behind.strip())))
         or (len(values) > 1 and {"and", "or"}.issuperset(WORDS.findall(plain[values[0].end() : values[-1].start()])))
         or not all(_may_be_said(word, question, asked) for word in (*_without_deed(led, asked), *followed))
         or any(asked.counts(word) and not asked.says(word) and word not in JOINING for word in led)

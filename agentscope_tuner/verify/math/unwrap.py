@@ -477,8 +477,14 @@ _OF_POINTS = re.compile(
     r"|坐标|座標|координат|좌표",
     re.IGNORECASE,
 )
+ASKS_PAIR = re.compile(
+    r"\(\s*[a-zA-Z]\s*,\s*[a-zA-Z]\s*\)|\bpairs?\b|\bmeets?\b|\bintersect|\bvert(?:ex|ices)\b|\bcent(?:er|re)\b|midpoint"
+    r"|coordinat|顶点|頂点|交点|中点|圆心|坐标|座標|Scheitel|Schnittpunkt|sommet|vértice|вершин|координат|\bcouple|paar\b|\bpar(?:es)?\b|\bcoppi|\bпар[уы]\b|数对|vector",
+    re.IGNORECASE,
+)
 _BOUNDS = re.compile(r"[<>≤≥]|\\(?:le|ge|lt|gt|in)q?(?![a-zA-Z])|^\s*(?:\\left)?\]")
 _VALUES = re.compile(r"=|\band\b")
+_BRACKETS = frozenset("()[]")
 _NAMED_INTERVAL = re.compile(r"^\s*[ID]\s*=\s*(?=[(\[])")
 
 
@@ -488,7 +494,12 @@ def _other_kind(text: str, ref: str, question: Question) -> str:
         return ""
     if question.has_inequality or "interval" in question.words:
         text = _NAMED_INTERVAL.sub("", text)
-        return "values for an interval" if _VALUES.search(text) and not _BOUNDS.search(text) else ""
+        is_list = (
+            "," in text
+            and _BRACKETS.isdisjoint(text)
+            and not (ASKS_PAIR.search(question.text) or _CONFIDENCE.search(question.text))
+        )
+        return "values for an interval" if (is_list or _VALUES.search(text)) and not _BOUNDS.search(text) else ""
     return "an interval for a point" if _OF_POINTS.search(question.text) and _BOUNDS.search(text) else ""
 
 

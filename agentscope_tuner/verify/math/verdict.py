@@ -73,7 +73,16 @@ from agentscope_tuner.verify.math.units import (
     units_in_line,
     units_named_in,
 )
-from agentscope_tuner.verify.math.unwrap import FIGURES, Pair, bare, in_asked_form, read_reference, reference, short
+from agentscope_tuner.verify.math.unwrap import (
+    ASKS_PAIR,
+    FIGURES,
+    Pair,
+    bare,
+    in_asked_form,
+    read_reference,
+    reference,
+    short,
+)
 from agentscope_tuner.verify.number_words import spelled_number
 
 Verdict = Literal["equal", "different", "undecided"]
@@ -972,11 +981,6 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
     return UNKNOWN, ""
 
 
-_ASKS_PAIR = re.compile(
-    r"\(\s*[a-zA-Z]\s*,\s*[a-zA-Z]\s*\)|\bpairs?\b|\bmeets?\b|\bintersect|\bvert(?:ex|ices)\b|\bcent(?:er|re)\b|midpoint"
-    r"|coordinat|顶点|頂点|交点|中点|圆心|坐标|座標|Scheitel|Schnittpunkt|sommet|vértice|вершин|координат|\bcouple|paar\b|\bpar(?:es)?\b|\bcoppi|\bпар[уы]\b|数对|vector",
-    re.IGNORECASE,
-)
 _ASKS_INTERVAL = re.compile(r"[<>]|\\[lg]e|interval|domain|range|intervall|区间|промежут", re.IGNORECASE)
 _IN_PARENTHESES = re.compile(r"\([^()<>,]*,[^()<>,]*\)")
 
@@ -986,7 +990,7 @@ def _is_interval_for_pair(pair: Pair) -> bool:
     if _IN_PARENTHESES.fullmatch(pair.truth) is None or not (pair.answer[:1] == "]" or "<" in pair.answer):
         return False
     asked = pair.question.text if pair.question is not None else ""
-    return _ASKS_PAIR.search(asked) is not None and _ASKS_INTERVAL.search(_IN_ORDER.sub("", asked)) is None
+    return ASKS_PAIR.search(asked) is not None and _ASKS_INTERVAL.search(_IN_ORDER.sub("", asked)) is None
 
 
 _IN_ORDER = re.compile(r"\b[a-z]\s*<\s*[a-z]\b")
