@@ -6,12 +6,14 @@ import functools
 import gc
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.assertion import rewrite
 
 from tests.tables import in_rows
 
@@ -57,6 +59,21 @@ LONGEST = (
 def pytest_configure(config: pytest.Config) -> None:
     # xdist would begin with the files of the most tests
     config.option.loadscopereorder = False
+    if getattr(config.option, "numprocesses", None):
+        compile_once(config)
+
+
+def compile_once(config: pytest.Config) -> None:
+    """Compile the package and the tests, where that has not been done: each process of a new clone would do it."""
+    package = subprocess.Popen([sys.executable, "-m", "compileall", "-qq", "agentscope_tuner"], cwd=CORE.parents[1])
+    asked = [Path(name.partition("::")[0]).absolute() for name in config.args]
+    for test in {test for path in asked for test in ([path] if path.is_file() else path.rglob("test_*.py"))}:
+        compiled = rewrite.get_cache_dir(test) / f"{test.stem}{rewrite.PYC_TAIL}"
+        if not compiled.exists() or compiled.stat().st_mtime < test.stat().st_mtime:
+            rewrite.try_makedirs(compiled.parent)
+            source, code = rewrite._rewrite_test(test, config)
+            rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, source, compiled)
+    package.wait()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
