@@ -63,9 +63,23 @@ def pytest_configure(config: pytest.Config) -> None:
         compile_once(config)
 
 
+# hypothesis reads all constants of the package, and keeps them by file
+READ_PACKAGE = """
+import compileall, pathlib, types
+compileall.compile_dir("agentscope_tuner", quiet=2)
+if not pathlib.Path(".hypothesis/constants").exists():
+    from hypothesis.internal.constants_ast import constants_from_module
+    for path in pathlib.Path("agentscope_tuner").absolute().rglob("*.py"):
+        module = types.ModuleType(path.stem)
+        module.__file__ = str(path)
+        constants_from_module(module)
+"""
+
+
 def compile_once(config: pytest.Config) -> None:
     """Compile the package and the tests, where that has not been done: each process of a new clone would do it."""
-    package = subprocess.Popen([sys.executable, "-m", "compileall", "-qq", "agentscope_tuner"], cwd=CORE.parents[1])
+    # an older hypothesis reads none
+    package = subprocess.Popen([sys.executable, "-c", READ_PACKAGE], cwd=CORE.parents[1], stderr=subprocess.DEVNULL)
     asked = [Path(name.partition("::")[0]).absolute() for name in config.args]
     for test in {test for path in asked for test in ([path] if path.is_file() else path.rglob("test_*.py"))}:
         compiled = rewrite.get_cache_dir(test) / f"{test.stem}{rewrite.PYC_TAIL}"
