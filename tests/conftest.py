@@ -48,11 +48,14 @@ typer.testing._get_command = functools.cache(typer.testing._get_command)  # type
 
 CORE = Path(__file__).parent / "core"
 
-# The files that take the longest, by their waits too. Each is one process's, and one that began last would end alone
+# The files that take the longest. Each is one process's, and one that began last would end alone. Those that wait stand
+# between those that compute, so that no core waits while all processes do
 LONGEST = (
-    *("math_cases", "audit", "llm_judge", "math_one_door", "blame", "chat_model", "deadline", "juries", "watch"),
-    *("reward_model_judge", "patterns", "first_mistakes", "combined_judge", "env_faults", "http_judge"),
-    *("failed_verdicts", "rollouts_cli", "math_hostile", "statistics", "pool", "rubrics_learning", "grader_reply"),
+    *("math_cases", "blame", "audit", "deadline", "math_one_door", "chat_model", "watch", "juries", "patterns"),
+    *("llm_judge", "statistics", "math_mutated_text", "first_mistakes", "reward_model_judge", "grader_reply"),
+    *("combined_judge", "bounds", "failed_verdicts", "pool", "math_hostile", "env_faults", "doctor", "cli_judge"),
+    *("http_judge", "sandbox", "plain_words", "verifier_judge", "rollouts", "layers", "first_hour", "math_rounds"),
+    *("rubrics_learning", "math_words_abroad", "forks", "grader_ready", "countdown", "tour"),
 )
 
 
