@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ LONGEST = (
 def pytest_configure(config: pytest.Config) -> None:
     # xdist would begin with the files of the most tests
     config.option.loadscopereorder = False
-    if getattr(config.option, "numprocesses", None):
+    if getattr(config.option, "numprocesses", None) and config.option.assertmode == "rewrite":
         compile_once(config)
 
 
@@ -88,8 +89,10 @@ def compile_once(config: pytest.Config) -> None:
         compiled = rewrite.get_cache_dir(test) / f"{test.stem}{rewrite.PYC_TAIL}"
         if not compiled.exists() or compiled.stat().st_mtime < test.stat().st_mtime:
             rewrite.try_makedirs(compiled.parent)
-            source, code = rewrite._rewrite_test(test, config)
-            rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, source, compiled)
+            # which file cannot be read is told where it is collected
+            with suppress(SyntaxError):
+                source, code = rewrite._rewrite_test(test, config)
+                rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, source, compiled)
     package.wait()
 
 
