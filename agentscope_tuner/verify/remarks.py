@@ -841,8 +841,9 @@ def _unknown(words: Sequence[str], said: str, asked: Asked, text: str = "") -> s
 
 
 _CLAUSE_BEGINS = re.compile(r"[,;:،؛、，；：(（—–](?=\D)")
-# A remark in brackets of one word is of the answer's own clause: `(hypothetically)`
-_ONE_WORD = re.compile(r"[(（]\s*[^\W\d_\u3040-\u9fff\uac00-\ud7a3]+\s*[)）]")
+# A remark of a few words in brackets is of the answer's own clause, in any language: `(hypothetically)`, `(제외)`
+_LETTERS = r"(?:[a-zA-Z'-]|[^\x00-\x7f（）：，、。；])++"
+_FEW_WORDS = re.compile(rf"[(（]\s*{_LETTERS}(?:\s{_LETTERS}){{0,2}}\s*[)）]")
 # What begins a word that calls a check failed, or the answer to be worked on or crossed out
 _UNDONE = re.compile(
     # a check that fails, and what is crossed out
@@ -887,7 +888,7 @@ def _clauses_turn(said: str, text: str, asked: Asked, *, is_cut: bool) -> bool:
     Args:
         is_cut: whether a value stands behind what is said.
     """
-    if _ONE_WORD.search(said) is not None:
+    if _FEW_WORDS.search(said) is not None:
         return True
     clauses = _CLAUSE_BEGINS.split(said)[1:]
     gives = is_cut and clauses and _gives_value(WORDS.findall(clauses[-1]), asked)
@@ -1348,7 +1349,7 @@ _MOST_BRACKETED, _JOINS = 3, word_set("and or")
 def _qualifies(word: str, asked: Asked) -> bool:
     if asked.has(word) or word in _OF_ANSWERS or announces(f"{word} answer"):
         return True
-    return _understands(word, asked) and word not in _OTHER_ANSWER and not is_adverse(word)
+    return _understands(word, asked) and word not in _OTHER_ANSWER and word not in SHIFTS and not is_adverse(word)
 
 
 def turned(text: str, before: str, behind: str, asked: Asked) -> str:
