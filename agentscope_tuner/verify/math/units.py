@@ -348,7 +348,8 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
 
 def _measures(adjective: str, powers: dict[str, int]) -> bool:
     """Whether an adjective says what the last noun before it measures: `5 metres tall`, `12 years old`."""
-    return bool(powers) and _LINES.get(next(reversed(powers)), "") in _MEASURING.get(adjective, ())
+    noun = next(reversed(powers), "")
+    return powers.get(noun, 0) > 0 and _LINES.get(noun, "") in _MEASURING.get(adjective, ())
 
 
 def known(word: str) -> bool:

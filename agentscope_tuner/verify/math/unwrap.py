@@ -25,6 +25,7 @@ from agentscope_tuner.verify.math.node import (
     Connective,
     Negation,
     Node,
+    Product,
     Quantity,
     Relation,
     SetBuilder,
@@ -537,7 +538,9 @@ def _strange_words(node: Node, allows: Allows, question: Question, ref: Side) ->
     """The words in an answer that are not understood: behind a number, as a name, in an index."""
     if isinstance(node, Text):
         return
+    # what stands on one side of a relation, also of its letters, is a name
     sides = [side for n in walk(node) if isinstance(n, Relation) for side in n.args]
+    sides += [name for side in sides if isinstance(side, Product) for name in side.args if len(symbols(side)) > 1]
     known = {*ref.tokens, SPAN, SPAN.title()}
     for n in walk(node):
         if isinstance(n, Quantity):
