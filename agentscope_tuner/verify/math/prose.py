@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from agentscope_tuner.verify import re
+from agentscope_tuner.verify.asked_clause import BEFORE_NOUNS
 from agentscope_tuner.verify.labels import ANSWER
 from agentscope_tuner.verify.math.node import all_known
 from agentscope_tuner.verify.math.tokens import FUNCTIONS, MAX_CHARS, SPELLED, Token
@@ -128,7 +129,9 @@ def undressed(text: str, allows: Allows) -> str:
         unit = _unit_of(words)
         if unit is not None:
             return f"{text[: match.start()]}\\text{{ {unit}}}"
-        if words.strip().lower() in _ROOTS or all(map(allows, words.split())):
+        if words.strip().lower() in _ROOTS or (
+            all(map(allows, words.split())) and BEFORE_NOUNS.isdisjoint(words.split()[-1:])
+        ):
             return text[: match.start()]
     return text
 

@@ -25,6 +25,7 @@ from agentscope_tuner.verify.math.node import (
     Connective,
     Negation,
     Node,
+    Product,
     Quantity,
     Relation,
     SetBuilder,
@@ -69,6 +70,7 @@ from agentscope_tuner.verify.math.sentences import (
 )
 from agentscope_tuner.verify.math.tokens import (
     REALS,
+    SPAN,
     UNITS,
     WORD_SETS,
     Kept,
@@ -520,7 +522,7 @@ _ARTICLE = re.compile(r"\A\\text\s*\{\s*[oO]\s+(?=[^\W\d_]{3})")
 _ASSIGNED = re.compile(r"\s*([a-zA-Z])\s*(?:=[^=]+|\\in\s*\\\{[^=]+)")
 
 
-_ASKS = re.compile(r"[\w})]\s*[?？][\s})$]*\Z")
+_ASKS = re.compile(r"\S\s*[?？؟]\W*\Z")
 
 
 def _doubt(text: str) -> str | None:
@@ -536,6 +538,10 @@ def _strange_words(node: Node, allows: Allows, question: Question, ref: Side) ->
     """The words in an answer that are not understood: behind a number, as a name, in an index."""
     if isinstance(node, Text):
         return
+    # what stands on one side of a relation, also of its letters, is a name
+    sides = [side for n in walk(node) if isinstance(n, Relation) for side in n.args]
+    sides += [name for side in sides if isinstance(side, Product) for name in side.args if len(symbols(side)) > 1]
+    known = {*ref.tokens, SPAN, SPAN.title()}
     for n in walk(node):
         if isinstance(n, Quantity):
             unknown = (w for w in unknown_words(n.unit) if w.lower() not in question.counted)
@@ -550,10 +556,12 @@ def _strange_words(node: Node, allows: Allows, question: Question, ref: Side) ->
             yield from (
                 a.words for a in n.args[names + 1 :] if isinstance(a, Text) and a.words.lower() not in WORD_SETS
             )
-        elif isinstance(n, (Symbol, UndefinedCall)) and "_" in (
-            name := n.name if isinstance(n, Symbol) else n.function
-        ):
-            index = _INDEX_WORD.findall(name.partition("_")[2])
+        elif isinstance(n, (Symbol, UndefinedCall)):
+            name, _, below = (n.name if isinstance(n, Symbol) else n.function).partition("_")
+            if len(name) > 1 and name.isalpha() and name not in known and n not in sides and not allows(name):
+                # of an operator that is not known, the value is not known, either
+                yield name
+            index = _INDEX_WORD.findall(below)
             yield from (w for w in index if w not in ref.text and not _may_be_index(w, allows, question))
 
 
