@@ -6,12 +6,15 @@ import functools
 import gc
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.assertion import rewrite
 
 from tests.tables import in_rows
 
@@ -46,17 +49,51 @@ typer.testing._get_command = functools.cache(typer.testing._get_command)  # type
 
 CORE = Path(__file__).parent / "core"
 
-# The files that take the longest, by their waits too. Each is one process's, and one that began last would end alone
+# The files that take the longest. Each is one process's, and one that began last would end alone. Those that wait stand
+# between those that compute, so that no core waits while all processes do
 LONGEST = (
-    *("math_cases", "audit", "llm_judge", "math_one_door", "blame", "chat_model", "deadline", "juries", "watch"),
-    *("reward_model_judge", "patterns", "first_mistakes", "combined_judge", "env_faults", "http_judge"),
-    *("failed_verdicts", "rollouts_cli", "math_hostile", "statistics", "pool", "rubrics_learning", "grader_reply"),
+    *("math_cases", "blame", "audit", "deadline", "math_one_door", "chat_model", "watch", "juries", "patterns"),
+    *("llm_judge", "statistics", "math_mutated_text", "first_mistakes", "reward_model_judge", "grader_reply"),
+    *("combined_judge", "bounds", "failed_verdicts", "pool", "math_hostile", "env_faults", "doctor", "cli_judge"),
+    *("http_judge", "sandbox", "plain_words", "verifier_judge", "rollouts", "layers", "first_hour", "math_rounds"),
+    *("rubrics_learning", "math_words_abroad", "forks", "grader_ready", "countdown", "tour"),
 )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     # xdist would begin with the files of the most tests
     config.option.loadscopereorder = False
+    if getattr(config.option, "numprocesses", None) and config.option.assertmode == "rewrite":
+        compile_once(config)
+
+
+# hypothesis reads all constants of the package, and keeps them by file
+READ_PACKAGE = """
+import compileall, pathlib, types
+compileall.compile_dir("agentscope_tuner", quiet=2)
+if not pathlib.Path(".hypothesis/constants").exists():
+    from hypothesis.internal.constants_ast import constants_from_module
+    for path in pathlib.Path("agentscope_tuner").absolute().rglob("*.py"):
+        module = types.ModuleType(path.stem)
+        module.__file__ = str(path)
+        constants_from_module(module)
+"""
+
+
+def compile_once(config: pytest.Config) -> None:
+    """Compile the package and the tests, where that has not been done: each process of a new clone would do it."""
+    # an older hypothesis reads none
+    package = subprocess.Popen([sys.executable, "-c", READ_PACKAGE], cwd=CORE.parents[1], stderr=subprocess.DEVNULL)
+    asked = [Path(name.partition("::")[0]).absolute() for name in config.args]
+    for test in {test for path in asked for test in ([path] if path.is_file() else path.rglob("test_*.py"))}:
+        compiled = rewrite.get_cache_dir(test) / f"{test.stem}{rewrite.PYC_TAIL}"
+        if not compiled.exists() or compiled.stat().st_mtime < test.stat().st_mtime:
+            rewrite.try_makedirs(compiled.parent)
+            # which file cannot be read is told where it is collected
+            with suppress(SyntaxError):
+                source, code = rewrite._rewrite_test(test, config)
+                rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, source, compiled)
+    package.wait()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

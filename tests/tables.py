@@ -1,11 +1,13 @@
 """Long tables of cases: some rows make one test, which runs all of them and shows each one that is wrong.
 
 A test by itself costs four milliseconds in all of the processes that collect, run and report it; most rows cost less.
+Rows marked `waits` run in a thread each, all at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import pytest
@@ -37,14 +39,11 @@ class Rows(pytest.Item):
 
     def runtest(self) -> None:
         skipped = None
-        for row in self.rows:
-            row.funcargs.update(row.callspec.params)
-            try:
-                row.runtest()
-            except pytest.skip.Exception as error:
+        waits = self.rows[0].get_closest_marker("waits")
+        for row, error in zip(self.rows, _at_once(self.rows) if waits else map(_error_of, self.rows), strict=True):
+            if isinstance(error, pytest.skip.Exception):
                 skipped = error
-            # boundary: the rows after a failed one are checks as well
-            except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001
+            elif error is not None:
                 error.add_note(f"in the row {row.nodeid}")
                 self.failed.append((row.name, row.repr_failure(pytest.ExceptionInfo.from_exception(error))))
                 if "from pytest-timeout" in str(error):
@@ -68,13 +67,32 @@ class Rows(pytest.Item):
         return shown
 
 
+def _error_of(row: pytest.Function) -> BaseException | None:
+    row.funcargs.update(row.callspec.params)
+    try:
+        row.runtest()
+    # boundary: the rows after a failed one are checks as well
+    except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:  # noqa: BLE001
+        return error
+    return None
+
+
+def _at_once(rows: Sequence[pytest.Function]) -> Iterator[BaseException | None]:
+    with ThreadPoolExecutor(len(rows)) as threads:
+        yield from threads.map(_error_of, rows)
+
+
 def in_rows(collector: pytest.Collector, tests: Sequence[pytest.Item]) -> Sequence[pytest.Item]:
     """The tests that one function makes; where rows are all that it takes, `ROWS` of them at a time."""
-    if len(tests) < 2 or not all(map(_is_bare, tests)):
+    bare = [test for test in tests if len(tests) > 1 and _is_bare(test)]
+    if len(bare) < 2:
         return tests
     return [
-        Rows.from_parent(collector, name=f"{rows[0].name[:-1]}, and {len(rows) - 1} more]", rows=rows)
-        for rows in together(tests)
+        *(
+            Rows.from_parent(collector, name=f"{rows[0].name[:-1]}, and {len(rows) - 1} more]", rows=rows)
+            for rows in together(bare)
+        ),
+        *(test for test in tests if test not in bare),
     ]
 
 
@@ -83,5 +101,5 @@ def _is_bare(test: pytest.Item) -> bool:
     if not isinstance(test, pytest.Function) or getattr(test.obj, "is_hypothesis_test", False):
         return False
     marks = list(test.iter_markers())
-    rows = all(mark.name == "parametrize" and not mark.kwargs.get("indirect") for mark in marks)
+    rows = all(mark.name in ("parametrize", "waits") and not mark.kwargs.get("indirect") for mark in marks)
     return rows and set(test.fixturenames) == set(test.callspec.params)

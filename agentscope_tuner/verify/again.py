@@ -77,8 +77,10 @@ _MARKED = re.compile(
     r"<(?:answer|final|result)\w*>(?P<tagged>.{1,300}?)</|(?:\A|\n)####[^\S\n](?P<hashed>[^\n]{1,200})", re.DOTALL
 )
 # How a text goes on from an answer to the same one or another
+# What ends a sentence behind its value in some languages
+_ENDINGS = "です|である|だ|입니다|이다|이에요|है|olur"
 _GOES_ON = re.compile(
-    r"\$?(?:です|である|입니다|이다)?[\s$*_.,;。，、（(～)\]\\}]*?"
+    rf"(?:{_ENDINGS}|[\s$*_.,;。।，、（(～)\]\\}}])*?"
     r"(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely|cioè|ossia"
     r"|es decir,?|ou seja,?|c['’]est[- ]à[- ]dire|soit|das heißt,?|d\.\s?h\.|то есть|czyli|yani|tức là|即|つまり"
     r"|すなわち)"
@@ -87,7 +89,7 @@ _GOES_ON = re.compile(
     re.IGNORECASE,
 )
 # A line that begins with a sign of equality behind a sentence
-_EQUALS = re.compile(r"(?<=[.!?。！？])[^\S\n]*\n\s*+\$?\s*+=(?!=)\s*")
+_EQUALS = re.compile(r"(?<=[.!?。！？।])[^\S\n]*\n\s*+\$?\s*+=(?!=)\s*")
 _CORRECTS = re.compile(
     r"(?:\A|(?<=[.!?\n。]))[\s$*_]*+(?:(?:no|wait|sorry|oops|actually|rather|so|correction|i meant?)\b[\s,:]*){1,3}"
     r"(?:(?:it|that|this)\s+(?:is|was|equals|should be|must be)\s+)?",
@@ -101,11 +103,13 @@ _IS_ANSWER = re.compile(
     r"(?:\$([^$\n]{1,100})\$|\\\(([^\n]{1,100}?)\\\))\s*(?:is|才是|は)\s*"
     r"(?:the (?:final |correct |right )?answer\b|答案|正しい答え)"
 )
-_COPULA = re.compile(r"(?:です|である|だ|입니다|이다|이에요|है|olur|instead|statt dessen)\W*\Z")
+_COPULA = re.compile(rf"(?:{_ENDINGS}|instead|statt dessen)\W*\Z")
 _LEADING_FORMULA = re.compile(
     rf"\$\$?[^$]{{1,200}}\$|\\\(.{{1,200}}?\\\)|\\text\s*\{{[^{{}}]*\}}|{_NUMBER}(?![\w.]|\s*[-+/^=×·\\])"
 )
 _LETTER = re.compile(r"\(?([A-H])[).:]\s*\S")
+# A formula that is set as text, in which letters that touch are no words: `f(x)=cx`, `H_2SO_4`
+_OF_LETTERS = re.compile(r"(?<!\S)[^\s=_^]*+(?:\s?=\s?|[_^])\S*")
 _CAPITALS = re.compile(r"(?<![^\W_])[A-Z]{2,6}(?![^\W_])|\\(?:mathrm|operatorname|mathbf|ce)\s*\{[^{}]*\}|[①-⑳]")
 
 
@@ -179,7 +183,7 @@ def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
         said = said.replace("\\$", "").replace("$", "").strip()
     if not said:
         return ()
-    if not is_prose(_CAPITALS.sub(" ", said)):
+    if not is_prose(_CAPITALS.sub(" ", _OF_LETTERS.sub(" ", said))):
         letter = _LETTER.match(said)
         return (said,) if letter is None else (said, letter[1])
     if (leading := _LEADING_FORMULA.match(said)) is not None:

@@ -44,7 +44,7 @@ _CLAUSE_END = re.compile(r"[,;?!:\n。？]|\.(?!\d)|\b(?:if|when|given|si|wenn|s
 _ARTICLES = frozenset("a an un une uno una ein eine einen um uma".split())  # noqa: SIM905
 _OF = frozenset("of de di von do da del der du".split())  # noqa: SIM905
 _THAN = frozenset("than als чем".split())  # noqa: SIM905
-_BEFORE_NOUNS = _ARTICLES | frozenset(
+BEFORE_NOUNS = _ARTICLES | frozenset(
     """the in on at of from to for with by into per le la les l il lo i gli el los las au aux à dans sur en de des du d
     di del della dei da do dos das na no nas nos em con per der die das dem den des im am auf von mit zum zur в на с из
     у по к this that these those his her its their our my your""".split()  # noqa: SIM905
@@ -56,7 +56,7 @@ _FILLS = frozenset(
     est les des""".split()  # noqa: SIM905
 )
 # Words that join others, and say nothing of a value
-JOINING = (_BEFORE_NOUNS | _FILLS) - frozenset("per times time more into from with or and".split())  # noqa: SIM905
+JOINING = (BEFORE_NOUNS | _FILLS) - frozenset("per times time more into from with or and".split())  # noqa: SIM905
 JOINING |= frozenset("you can would could must should will make thus needed required used sold possible".split())  # noqa: SIM905
 JOINING |= frozenset(
     """zahl nombre número numero число liczba getal er genau exactement exactamente esattamente exatamente ровно precies
@@ -157,7 +157,7 @@ def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Ca
     rivals = {one for one in rivals - asked_names if _is_content(one) and not is_unit(one)}
     value = re.search(r"\d", answer)
     behind = _words(answer[value.start() :])[:1] if value is not None else []
-    spoken = [word for word in words if word not in _FILLS and word not in _BEFORE_NOUNS][:1]
+    spoken = [word for word in words if word not in _FILLS and word not in BEFORE_NOUNS][:1]
     found = [one for one in (*behind, *spoken) if one in others and _is_content(one) and not is_unit(one)]
     return found[0] if found and rivals else ""
 
@@ -175,7 +175,7 @@ def subject_of_another(clause: str, question: str) -> str:
         return ""
     if IS_UNSPACED.search(clause) is not None:
         return _unspaced_subject(clause, asked, question)
-    words = [word for word in _WORD.findall(_ELIDED.sub("", clause)) if word.lower() not in _FILLS | _BEFORE_NOUNS]
+    words = [word for word in _WORD.findall(_ELIDED.sub("", clause)) if word.lower() not in _FILLS | BEFORE_NOUNS]
     names = {word for word in _WORD.findall(question) if word[0].isupper()}
     if mine := next((word for word in words if word.removesuffix("'s") in names), ""):
         verb = next(iter(_WORD.findall(clause.partition(mine)[2])), "")
@@ -225,7 +225,7 @@ def _unspaced_subject(clause: str, asked: str, question: str) -> str:
 
 
 def _is_content(word: str) -> bool:
-    return len(word) >= _CONTENT and word not in _FILLS and word not in _BEFORE_NOUNS and not is_number_word(word)
+    return len(word) >= _CONTENT and word not in _FILLS and word not in BEFORE_NOUNS and not is_number_word(word)
 
 
 # Which of several amounts a word says that a value is, and what a question for this one says. The second pattern of a
@@ -282,7 +282,7 @@ def _other_amount(answer: str, reference: str, question: str) -> str:
     if IS_UNSPACED.search(verb := found["run"]):
         is_told = re.search(rf"{verb[-1]}了?\d", question) is not None
         return verb if is_told and verb[-1] not in clause else ""
-    is_told = re.search(rf"\b{verb} (?:\\?\$\\?)?\d", question) is not None and verb not in _BEFORE_NOUNS
+    is_told = re.search(rf"\b{verb} (?:\\?\$\\?)?\d", question) is not None and verb not in BEFORE_NOUNS
     return verb if is_told and not any(same_word(verb, one) for one in _words(clause)) else ""
 
 
@@ -319,7 +319,7 @@ def without_own_words(answer: str, question: str, is_unit: Callable[[str], bool]
     if match is None:
         return answer
     words = _words(match["tail"])
-    measured = any(is_unit(word) for word in words if word not in _BEFORE_NOUNS and word not in _NOT)
+    measured = any(is_unit(word) for word in words if word not in BEFORE_NOUNS and word not in _NOT)
     if not words or words[-1] in _NOT or measured or not _repeats(words, asked.words, question, is_unit):
         return answer
     return match["value"]
@@ -327,7 +327,7 @@ def without_own_words(answer: str, question: str, is_unit: Callable[[str], bool]
 
 def _same_noun(head: Sequence[str], asked: Sequence[str]) -> bool:
     """Whether a name begins as the asked clause does: `the sum`, and not `the digits`, of `the sum of the digits`."""
-    own = next((word for word in asked if word not in _BEFORE_NOUNS and word not in _FILLS), "")
+    own = next((word for word in asked if word not in BEFORE_NOUNS and word not in _FILLS), "")
     return same_word(head[0], own)
 
 
@@ -340,8 +340,8 @@ def _repeats(words: Sequence[str], asked: Sequence[str], question: str, is_unit:
                 return False
             at = found + 1
             continue
-        led = place > 0 and words[place - 1] in _BEFORE_NOUNS
-        in_place = at > 0 and (word in _BEFORE_NOUNS or (led and _has(question, word) and not is_unit(word)))
+        led = place > 0 and words[place - 1] in BEFORE_NOUNS
+        in_place = at > 0 and (word in BEFORE_NOUNS or (led and _has(question, word) and not is_unit(word)))
         if not in_place or word in _NOT or len(words) == 1:
             return False
     return not _leaves_denial(words, asked)
@@ -375,7 +375,7 @@ def _asked(question: str) -> _Clause | None:
     if len(begun) >= _FEWEST and re.fullmatch(_AUXILIARIES, words[0] if words else "") is not None:
         # `The number of cells doubles. How many are there?`
         told = _words(question[begun[-2].end() : first.start()])
-        words = (*takewhile(lambda word: word not in _BEFORE_NOUNS, told[:_FEWEST]), *words)
+        words = (*takewhile(lambda word: word not in BEFORE_NOUNS, told[:_FEWEST]), *words)
     return _Clause(tuple(words), bool(begun)) if words else None
 
 
@@ -687,10 +687,10 @@ def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_
     head = [one.text for one in said[:last] if one.is_word] if named else []
     if _leaves_denial(words, asked.words):
         return next(word for word in words if _leaves_denial([word], asked.words))
-    own = [word for word in asked.words if word not in _FILLS and word not in _BEFORE_NOUNS]
+    own = [word for word in asked.words if word not in _FILLS and word not in BEFORE_NOUNS]
     counted = asked.counts and (len(own) >= _FEWEST or any(word.endswith("s") for word in own))
     for at, word in enumerate(said):
-        if not word.is_word or word.text in _FILLS or word.text in _BEFORE_NOUNS or len(word.text) < _SHORT:
+        if not word.is_word or word.text in _FILLS or word.text in BEFORE_NOUNS or len(word.text) < _SHORT:
             continue
         if asked.counts and word.text in tail[:1] and _is_given(word.text, known, asked.words, question):
             return word.text
@@ -703,13 +703,13 @@ def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_
         if counted and word.text in (tail or head):
             if in_question and at + 1 < len(said) and _qualifies(word.text, said[at + 1].text, asked.words, question):
                 continue
-            led = bool(inside) and inside[-1] in _BEFORE_NOUNS
+            led = bool(inside) and inside[-1] in BEFORE_NOUNS
             if in_question and not led:
                 return word.text
             if not in_question and _counts_another(tail, word.text, asked.words, is_unit):
                 return word.text
         states = not asked.counts and in_question and word.text in head and _PRONOUNS.isdisjoint(asked.words)
-        if states and not any(same_word(one, mine) for one in head if one not in _BEFORE_NOUNS for mine in own):
+        if states and not any(same_word(one, mine) for one in head if one not in BEFORE_NOUNS for mine in own):
             return word.text
     return ""
 
@@ -756,7 +756,7 @@ def is_only_given(noun: str, following: str, question: str) -> bool:
         return False
     if _is_given(noun, (), asked.words, question):
         return True
-    own = [one for one in asked.words if one not in _FILLS and one not in _BEFORE_NOUNS and not is_number_word(one)]
+    own = [one for one in asked.words if one not in _FILLS and one not in BEFORE_NOUNS and not is_number_word(one)]
     if own[:1] != list(asked.words[:1]) or not noun.endswith("s") or any(same_word(noun, o) for o in (*own, *_GENERIC)):
         return False
     if not any(
@@ -769,7 +769,7 @@ def is_only_given(noun: str, following: str, question: str) -> bool:
 
 def _is_given(word: str, known: Sequence[str], asked: Sequence[str], question: str) -> bool:
     """Whether the asked clause counts another noun, and has this one only behind a number: eggs `in 3 dozen`."""
-    own = [one for one in asked if one not in _FILLS and one not in _BEFORE_NOUNS and not is_number_word(one)]
+    own = [one for one in asked if one not in _FILLS and one not in BEFORE_NOUNS and not is_number_word(one)]
     if not own or same_word(word, own[0]) or not any(same_word(word, one) for one in own):
         return False
     if any(same_word(word, one) for one in known):

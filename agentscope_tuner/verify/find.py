@@ -36,7 +36,10 @@ _MACRO = "\\boxed"
 _EVENT = re.compile(r"\\(?:boxed|fbox)(?![a-zA-Z])\s*\{?|\\(?!\\(?:boxed|fbox)(?![a-zA-Z])).|[{}]", re.DOTALL)
 # The usual box, whose inner braces are arguments of commands. The repetitions are possessive, so that no text is read
 # twice
-_FLAT = re.compile(r"\\boxed\s*+\{[^{}\\]*+(?:(?:\\[a-zA-Z]|\{[^{}\\]*+(?:\\[a-zA-Z][^{}\\]*+)*+\})[^{}\\]*+)*+\}")
+_PLAIN, _OF_COMMAND = r"[^{}\\]*+", r"\\[a-zA-Z{}|,;:! ]"
+_ARGUMENT = rf"\{{{_PLAIN}(?:{_OF_COMMAND}{_PLAIN})*+\}}"
+_WITH_ARGUMENTS = rf"\{{{_PLAIN}(?:(?:{_OF_COMMAND}|{_ARGUMENT}){_PLAIN})*+\}}"
+_FLAT = re.compile(rf"\\boxed\s*+\{{{_PLAIN}(?:(?:{_OF_COMMAND}|{_WITH_ARGUMENTS}){_PLAIN})*+\}}")
 # It ends before the next box, so that no text is read twice
 _BARE = re.compile(r"\\boxed(?![a-zA-Z])[ \t]*([^\s${},;.](?:(?!\\boxed)[^\s${},;.])*+)")
 
@@ -476,6 +479,10 @@ _HIDING = re.compile(rf"\\(?:{_HIDES})")
 _HIDING_OR_ODD = re.compile(rf"\\(?:{_HIDES}|if|[{{}}])")
 
 
+# An element or a comment of HTML, or a letter that is less than another one
+_MARKED = re.compile("<[^ \\d\\\\=$-]")
+
+
 def _plain_box(text: str) -> PlacedAnswer | None:
     """The only box of a text that nothing hides; None for any other text.
 
@@ -483,7 +490,7 @@ def _plain_box(text: str) -> PlacedAnswer | None:
     """
     start = text.rfind(_MACRO)
     flat = _FLAT.match(text, start) if start >= 0 else None
-    if flat is None or "<" in text:
+    if flat is None or ("<" in text and _MARKED.search(text) is not None):
         return None
     rest = text[flat.end() :]
     is_last = not rest.strip(_ENDING)

@@ -200,7 +200,8 @@ _UNDERSTOOD = (
         ekor rămas au rămas quedan restam rimangono restent reste verbleiben geriye kalır kaldı kalmış
         kalan vastaus vastus svar відповідь απάντηση válasz răspuns odpověď odpoveď odgovor одговор отговор উত্তর
         jawapan პასუხი պատասխան תשובה پاسخ جواب คำตอบ resposta
-        memiliki mempunyai"""
+        memiliki mempunyai окончательный итоговый endgültig endgültige définitif définitive definitivo definitiva कुल
+        tổng cộng unique fertig fin"""
     )
 )
 # How words begin that say, in many languages, that a thing is done, shown or checked, and what it is that is done; an
@@ -274,15 +275,15 @@ _MOST_UNKNOWN, _SHORT = 2, 4
 # What may be said so where words are written without spaces; what is left of a run must be in the question
 _KNOWN_UNSPACED = re.compile(
     "如果?[你您]?还?有(?:任何|其[他它]|别的|更多|不(?:明白|清楚)的?)*(?:问题|疑问)|请?随时(?:告诉|问|提问|联系)我?|欢迎(?:随时|继续)?提问"
-    "|(?:这个|上面的?)?(?:讲解|解答|解释|过程)|希望|对[你您]|有所?帮助|证毕|解毕|できました|終わり|以上|説明|問題|も|没有(?:其他|其它|别的|另外|错误)|可以|能够|才能|即可|检验|验证|验算|完毕|经|成立|满足|条件|符合|题意|此题|本题|检查|検算|これ|以上|故选|综上|所以|因此|即为|所求|答案|正确|原方程|方程|的解|就是|也就是|分别|一共|总共|等于|是|为|的|了|共|种|個|个|只|条|支|名|人|张|件|辆|头|台"
+    "|(?:这个|上面的?)?(?:讲解|解答|解释|过程)|希望|对[你您]|有所?帮助|证毕|解毕|できました|終わり|以上|説明|問題|も|没有(?:其他|其它|别的|另外|错误)|可以|能够|才能|即可|检验|验证|验算|完毕|经|成立|满足|条件|符合|题意|此题|本题|检查|検算|确认|確認|済み|已|精确值?|准确值?|最简|最终|最終的?な?|结果|化简后?|小数|分数|整数|正[数の]|单位|単位(?:なし)?|概率|比值|四舍五入|これ|以上|故选|综上|所以|因此|即为|所求|答案|正确|原方程|方程|的解|就是|也就是|分别|一共|总共|等于|是|为|的|了|共|种|個|个|只|条|支|名|人|张|件|辆|头|台"
     "|圆|抛物线|双曲线|椭圆|直线|平面|函数|定理|公式|性质|定义|法则|根据|利用|由|得到?|知|取得|取到|当|时|其中?|此时|处|单调|递增|递减|对应"
     "|图像|图象|恒等式"
     "|元|米|次|岁|棵|朵|块|间|位|份|杯|瓶|把|家|组合|组|方法|方案|可能|情况|通り|種類|である|であり|でした|です|となります|となる"
     "|になります|になる|なる|だとわかる|とわかる|が答え|答え|求める|値|円|度|点|枚|匹|冊|本|回|歳|倍数|を得る|得る|あります|ある|います"
-    "|いる|となり|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|[对答解之がはをにでとのもつだ]"
+    "|いる|となり|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|ตัว|คน|หน่วย|[对答解之がはをにでとのもつだ]"
 )
 _KNOWN_KOREAN = re.compile(
-    "이것|그것|따라서|그러므로|검산|성립|만족|조건|제곱단위|단위|입니다|이다|이에요|예요|이므로|된다|됩니다|정?답|가지|마리|개|명|권|원|번|점|살|필요|있다|있습니다|있으므로|하다|합니다|모두|풀이|마칩니다|마치겠습니다|끝|도움"
+    "이것|그것|따라서|그러므로|검산|성립|만족|조건|제곱단위|단위|입니다|이다|이에요|예요|이므로|된다|됩니다|정?답|가지|마리|개|명|권|원|번|점|살|필요|있다|있습니다|있으므로|하다|합니다|모두|풀이|마칩니다|마치겠습니다|끝|도움|완료|최종|정확|검증|확인"
 )
 _KOREAN_ENDING = re.compile("(?:습니다|았습니다|었습니다|니다|는다|았다|었다)$")
 _PARTICLE = re.compile("(?:이|가|은|는|을|를|의|로|으로|에|와|과|도|임|함)$")
@@ -849,8 +850,10 @@ def _unknown(words: Sequence[str], said: str, asked: Asked, text: str = "") -> s
 
 
 _CLAUSE_BEGINS = re.compile(r"[,;:،؛、，；：(（—–](?=\D)")
-# A remark in brackets of one word is of the answer's own clause: `(hypothetically)`
-_ONE_WORD = re.compile(r"[(（]\s*[^\W\d_\u3040-\u9fff\uac00-\ud7a3]+\s*[)）]")
+# A remark of a few words in brackets or behind a dash is of the answer's own clause, in any language: `— 제외`
+_LETTERS = r"(?:[a-zA-Z'-]|[^\x00-\x7f（）：，、。；])++"
+_FEW = rf"\s*{_LETTERS}(?:\s{_LETTERS}){{0,2}}\s*"
+_FEW_WORDS = re.compile(rf"[(（\[【{{<]{_FEW}[)）\]】}}>]|[—–]\s{_FEW}(?:[.!。\n]|\Z)")
 # What begins a word that calls a check failed, or the answer to be worked on or crossed out
 _UNDONE = re.compile(
     # a check that fails, and what is crossed out
@@ -895,7 +898,7 @@ def _clauses_turn(said: str, text: str, asked: Asked, *, is_cut: bool) -> bool:
     Args:
         is_cut: whether a value stands behind what is said.
     """
-    if _ONE_WORD.search(said) is not None:
+    if _FEW_WORDS.search(f"{said}0" if is_cut else said) is not None:
         return True
     clauses = _CLAUSE_BEGINS.split(said)[1:]
     gives = is_cut and clauses and _gives_value(WORDS.findall(clauses[-1]), asked)
@@ -1334,7 +1337,10 @@ def _of_another(lead: str, asked: Asked) -> str:
 
 
 _COMPARES = word_set("more less fewer")
-_BRACKETED = re.compile(r"(?:[\s$*]|\\[)\]])*[(（](?P<said>[^()（）\d$\\=:]{1,40})[)）]")
+_BRACKETED = re.compile(
+    r"(?:[\s$*]|\\[)\]])*(?:(?P<dash>[—–]\s)|[(（\[【{<])(?P<said>[^()（）\[\]【】{}<>\d$\\=:]{1,40}?)"
+    r"(?(dash)(?:[.!。\n]|\Z)|[)）\]】}>])"
+)
 
 
 def _bracketed(behind: str, asked: Asked, is_value: bool) -> str:
@@ -1377,7 +1383,7 @@ _MOST_BRACKETED, _JOINS = 3, word_set("and or")
 def _qualifies(word: str, asked: Asked) -> bool:
     if asked.has(word) or word in _OF_ANSWERS or announces(f"{word} answer"):
         return True
-    return _understands(word, asked) and word not in _OTHER_ANSWER and not is_adverse(word)
+    return _understands(word, asked) and word not in _OTHER_ANSWER and word not in SHIFTS and not is_adverse(word)
 
 
 def turned(text: str, before: str, behind: str, asked: Asked) -> str:

@@ -157,7 +157,7 @@ _NUMBERS = (
         number=True,
     ),
     Reference("decimal", "", "3.75", ("4.25", "9.5"), ("3.750", "\\frac{15}{4}"), ("37.5", "3.57"), number=True),
-    Reference("decimal", "Round 2.71828 to two decimal places.", "2.72", ("2.71", "2.7"), ("2.72",), ("2.7183",)),
+    Reference("decimal", "Round 2.71828 to two decimal places.", "2.72", ("2.71", "2.8"), ("2.72",), ("2.7183",)),
     Reference(
         "scientific",
         "",

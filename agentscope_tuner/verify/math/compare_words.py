@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from agentscope_tuner.verify import re
-from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
+from agentscope_tuner.verify.asked_clause import BEFORE_NOUNS, JOINING_NAMES, asking_clause, same_word
 from agentscope_tuner.verify.math.compare_claims import (
     ELEMENTS,
     cardinals,
@@ -58,9 +58,9 @@ from agentscope_tuner.verify.math.prose import (
     NEUTRAL,
     allowed,
     choice,
+    is_formula,
     is_many,
     is_sentence,
-    is_wordless,
     letter,
     phrase,
     plain,
@@ -211,8 +211,8 @@ def wordings(pair: Pair) -> Outcome:
     )
     if is_other_structure(pair):
         return DIFFERENT
-    if is_wordless(pair.answer) and is_wordless(pair.truth):
-        rules = (configurations, whole_numbers, records)
+    if is_formula(pair.answer) and is_formula(pair.truth):
+        rules = (_lone_signs, days, whole_numbers, records, permutations, configurations, _typeset)
     for rule in rules:
         found = rule(pair)
         if found is not UNKNOWN:
@@ -585,6 +585,8 @@ def _same_words(pair: Pair) -> Outcome:
     said = plain(_who_is(pair)).replace(",", " ").split()
     if said == truth:
         return EQUAL if _same_case(pair) else DIFFERENT
+    if _hangs(said, truth):
+        return UNKNOWN
     more = {*said} - {*truth} - NEUTRAL - JOINING_NAMES
     if len(truth) == 1 and more and _YES_NO.fullmatch(truth[0]) is not None:
         # what is said beside a yes or a no may be the contrary
@@ -712,6 +714,8 @@ def _amounts(pair: Pair) -> Outcome:
     if any(sign in pair.ref.text + pair.answer for sign in "=<>^_+*/"):
         return UNKNOWN
     mine, theirs = (_WORD_OR_NUMBER.findall(plain(side).replace("to the ", "")) for side in sides)
+    if _hangs(theirs, mine):
+        return UNKNOWN
     mine, theirs = ([w for w in side if w not in _FILLING] for side in (mine, theirs))
     words = [[w for w in side if w[0].isalpha()] for side in (mine, theirs)]
     # the number may stand before or behind its words, and a letter before or behind its one word
@@ -723,6 +727,11 @@ def _amounts(pair: Pair) -> Outcome:
     ):
         return UNKNOWN
     return EQUAL if _ORDERING.isdisjoint(mine) else UNKNOWN
+
+
+def _hangs(said: list[str], truth: list[str]) -> bool:
+    """Whether what the last word of an answer leads to is not there: `5 hours of`."""
+    return not BEFORE_NOUNS.isdisjoint({*said[-1:]} - {*truth})
 
 
 _WORDED = re.compile(r"\\text\s*\{[^{}]*[a-z]{3}")

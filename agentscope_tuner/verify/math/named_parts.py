@@ -14,11 +14,11 @@ from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, s
 from agentscope_tuner.verify.math.compare_notations import LONGEST_FORM, alike, unset
 from agentscope_tuner.verify.math.names import LETTERS, SIGNS
 from agentscope_tuner.verify.math.node import EQUAL, UNKNOWN, Outcome
-from agentscope_tuner.verify.math.prose import allowed
+from agentscope_tuner.verify.math.prose import allowed, is_formula
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.sentences import AT_WORDS
 from agentscope_tuner.verify.math.units import is_degree, operates, singular, unit_named
-from agentscope_tuner.verify.math.unwrap import Pair, bare, reference
+from agentscope_tuner.verify.math.unwrap import FIGURES, Pair, bare, reference
 from agentscope_tuner.verify.words import IS_HANGUL, IS_UNSPACED, denies
 
 # A letter with the marks by which India and Thailand write vowels, which are no letters to a pattern
@@ -88,9 +88,12 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
         the pairs, the answer's value first; none where values have no names, and None where each has one but these are
         neither the reference's nor the question's.
     """
-    if len(answer) + len(truth) > LONGEST_FORM or not any(map(str.isalpha, answer + truth)):
+    both = answer + truth
+    if len(both) > LONGEST_FORM or not any(map(str.isalpha, both)) or ("=" not in both and is_formula(both)):
         return []
     pair = Pair.of(bare(answer), reference(truth), question)
+    if FIGURES.fullmatch(pair.truth) is not None:
+        return _said_twice(pair)
     if placed := _said_twice(pair) or _with_places(pair) or _point_of_kind(pair):
         return placed
     are_sizes = _IS_SIZE.search(pair.truth) is not None

@@ -62,6 +62,7 @@ from agentscope_tuner.verify.math.tokens import (
     OPERANDS,
     PROPERTIES,
     RELATIONS,
+    SPAN,
     Command,
     Role,
     Token,
@@ -497,7 +498,12 @@ class Parser:
         if name == "\\Gamma" and self.peek() == "(":
             self.at += 1
             return Apply("factorial", (difference(self.arguments(")")[0], number(1)),))
-        if self.peek() == "(" and (name[0] in _FUNCTION_LETTERS or name[-1] == "'" or self._is_defined()):
+        is_function = (
+            name[0] in _FUNCTION_LETTERS
+            or name[-1] == "'"
+            or (len(name) > 1 and name.isalpha() and name.lower() != SPAN)
+        )
+        if self.peek() == "(" and (is_function or self._is_defined()):
             self.at += 1
             return UndefinedCall(name, self.arguments(")"))
         return Symbol(name)
@@ -685,7 +691,7 @@ class Parser:
             elif token.text not in ("of", "Of", "a", "*"):
                 # Keep the case: `A` is an ampere
                 parts.append((token.text, sign))
-            elif not parts:
+            elif not parts or self.at + 1 == len(self.tokens):
                 break
             self.at += 1
             if self.peek() == "^" and parts:

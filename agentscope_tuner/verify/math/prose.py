@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from agentscope_tuner.verify import re
+from agentscope_tuner.verify.asked_clause import BEFORE_NOUNS
 from agentscope_tuner.verify.labels import ANSWER
 from agentscope_tuner.verify.math.node import all_known
 from agentscope_tuner.verify.math.tokens import FUNCTIONS, MAX_CHARS, SPELLED, Token
@@ -128,7 +129,9 @@ def undressed(text: str, allows: Allows) -> str:
         unit = _unit_of(words)
         if unit is not None:
             return f"{text[: match.start()]}\\text{{ {unit}}}"
-        if words.strip().lower() in _ROOTS or all(map(allows, words.split())):
+        if words.strip().lower() in _ROOTS or (
+            all(map(allows, words.split())) and BEFORE_NOUNS.isdisjoint(words.split()[-1:])
+        ):
             return text[: match.start()]
     return text
 
@@ -178,14 +181,22 @@ def allowed(word: str, said: frozenset[str], asked: str) -> bool:
 
 
 _INFLECTIONS = ("ed", "d", "ing")
-_WORDLESS = re.compile(
-    r"(?:[\d+\-*/^{}().= ]|\\(?:[dt]?frac|sqrt|cdot|times|pi|left|right)(?![a-zA-Z])|(?<![a-zA-Z])[a-z](?![a-zA-Z]))+"
+_COMMANDS = r"\\(?:[dt]?frac|sqrt|cdot|times|pi|left|right|sin|cos|tan|ln|log%s)(?![a-zA-Z])"
+_FORMULA = re.compile(
+    rf"(?:[\d+\-*/^{{}}().=,<>\[\] ]|{_COMMANDS % '|[lg]eq?|infty'}|\\[{{}}]|(?<![a-zA-Z])[a-z](?![a-zA-Z]))+"
 )
+# The letter e may be a power of ten, and u a unit
+_VALUE = re.compile(rf"(?:[\d+\-/^{{}}(). ]|{_COMMANDS % ''}|(?<![a-zA-Z])[a-df-tv-z](?![a-zA-Z]))+")
 
 
-def is_wordless(text: str) -> bool:
-    """Whether a text is a formula of numbers, signs and single letters only, of which no rule of wording decides."""
-    return _WORDLESS.fullmatch(text) is not None
+def is_formula(text: str) -> bool:
+    """Whether a text has numbers, signs and single letters only, of which few rules of wording decide."""
+    return _FORMULA.fullmatch(text) is not None
+
+
+def is_value(text: str) -> bool:
+    """Whether a formula tells one value without its name: no rule of wording or of notation has anything to change."""
+    return _VALUE.fullmatch(text) is not None
 
 
 def choice(text: str) -> tuple[str, str] | None:

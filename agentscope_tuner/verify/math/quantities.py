@@ -186,9 +186,9 @@ def speaks_of_another(clause: str, question: str) -> bool | None:
 
 
 def power_asked(question: str) -> int:
-    """2 where a question asks for an area, 3 for a volume, else 0."""
-    names = {one.name for one in _asked(question)}
-    return 2 if "area" in names else 3 if "volume" in names else 0
+    """2 where a question asks for an area, 3 for a volume, 1 for a length, else 0."""
+    kinds = {kind for one in _asked(question) for kind in one.dimensions}
+    return next((power for power, kind in ((2, "length^2"), (3, "length^3"), (1, "length")) if kind in kinds), 0)
 
 
 _HOW_MANY_PERCENT = re.compile(

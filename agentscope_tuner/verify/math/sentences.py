@@ -6,9 +6,10 @@ from contextlib import suppress
 from fractions import Fraction
 from itertools import islice, takewhile
 from typing import NamedTuple
+from unicodedata import category
 
 from agentscope_tuner.verify import re
-from agentscope_tuner.verify.asked_clause import JOINING, asking_clause, without_own_words
+from agentscope_tuner.verify.asked_clause import BEFORE_NOUNS, JOINING, asking_clause, without_own_words
 from agentscope_tuner.verify.math.around import asked_of, read_tokens
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import exact_value
@@ -27,7 +28,7 @@ from agentscope_tuner.verify.math.node import (
     walk,
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
-from agentscope_tuner.verify.math.prose import NEUTRAL, allowed, is_wordless, plain
+from agentscope_tuner.verify.math.prose import NEUTRAL, allowed, is_formula, plain
 from agentscope_tuner.verify.math.question import LABEL_ROWS, Question
 from agentscope_tuner.verify.math.readings import Side
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, respelled, tokenize
@@ -36,6 +37,7 @@ from agentscope_tuner.verify.math.units import (
     RATES,
     exponent_named,
     is_physical,
+    is_unit_word,
     known,
     operates,
     singular,
@@ -291,7 +293,9 @@ _AT = frozenset("at on in by from for with to".split())  # noqa: SIM905
 _SUPERLATIVES = frozenset("only smallest largest greatest".split())  # noqa: SIM905
 _REFLEXIVE, _ENDING = (["se"], ["si"]), frozenset({"है", "हैं"})
 _NOT_BEHIND = (VERBS - JOINING - _ENDING) | {"and"}
-_NO_FORMULA = frozenset("=<>:{}^_\\()/")
+# What may stand between words that are understood; a dash that stands at an end would be of the value
+_BESIDE_WORDS = frozenset(" ,.;!'’-–—…،、，。°²³·⋅•")
+_LOOSE_DASH = re.compile(r"(?<![\w ])-|-(?![\w ])")
 _NAMED_SO = re.compile(r"^\s*[a-zA-Z]\s?=(?!=)")
 _RELATED = re.compile(r"[=<>:]|\\(?:[gl]eq?|neq?|[gl]t|in|equiv|approx|sim)(?![a-z])")
 _SET_WORDS = re.compile(r"\\(?:text[a-z]*|mathrm|mathbf|mbox)\s*\{([^{}]*)\}|(?:\\[ ,;:!]|\\q?quad(?![a-z])|~)+")
@@ -317,6 +321,12 @@ def told(text: str, question: Question) -> str:
     if any(_names_unit(word) and word != "in" for word in words[len(units) :]):
         return text
     return f"{value}\\text{{ {' '.join(units)}}}" if units else value
+
+
+def _is_prose(said: str) -> bool:
+    """Whether a text has letters, digits, marks of letters, signs of currencies and what stands between words."""
+    known = (sign.isalnum() or sign in _BESIDE_WORDS or category(sign) in ("Mn", "Mc", "Sc") for sign in said)
+    return all(known) and _LOOSE_DASH.search(said) is None
 
 
 def _names_unit(word: str) -> bool:
@@ -360,7 +370,8 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
     led, before = led[led[:1] in _REFLEXIVE :], before.lower().rstrip().removesuffix("for")
     if (
         not (led or followed)
-        or not _NO_FORMULA.isdisjoint(before.rstrip(" :") + behind)
+        or not all(map(_is_prose, (before.strip(" :"), behind.strip())))
+        or not BEFORE_NOUNS.isdisjoint(followed[-1:])
         or (len(values) > 1 and {"and", "or"}.issuperset(WORDS.findall(plain[values[0].end() : values[-1].start()])))
         or not all(_may_be_said(word, question, asked) for word in (*_without_deed(led, asked), *followed))
         or any(asked.counts(word) and not asked.says(word) and word not in JOINING for word in led)
@@ -417,10 +428,19 @@ def _is_changed(before: str, behind: str, followed: list[str], asked: Asked) -> 
         return True
     if behind[:1] not in ("", " ", ",") or any(len(word) == 1 and word.isascii() for word in followed):
         return True
+    if any(_raises(followed, at) and not asked.says(word) for at, word in enumerate(followed)):
+        return True
     if not _NOT_BEHIND.isdisjoint(followed) or _stands_for_another(before, behind, asked.text):
         return True
     alone = not before.strip() and len(followed) == 1 and (operates(followed[0]) or followed[0] in _AT)
     return alone or operated(before.lower(), asked) != "" or shifts(before.lower()) != ""
+
+
+def _raises(words: list[str], at: int) -> bool:
+    """Whether a word is a power beside which no unit stands: `26, the square`."""
+    return exponent_named(words[at]) > 0 and not any(
+        map(is_unit_word, (*words[max(at - 1, 0) : at], *words[at + 1 : at + 2]))
+    )
 
 
 def _stands_for_another(before: str, behind: str, asked: str) -> bool:
@@ -941,7 +961,7 @@ _TOPIC = re.compile(r"\\text\s*\{\s*(?P<said>[^{}\s]{2,12}?)[はが은는이가]
 
 def without_introduction(text: str, ref: Side, question: Question) -> str:
     """The answer without the words and labels around its value; a text over `_LONGEST` as it is."""
-    if len(text) > _LONGEST or is_wordless(text):
+    if len(text) > _LONGEST or (is_formula(text) and ">" not in text and "<" not in text):
         return text
     topic = None if text.isascii() else _TOPIC.match(text)
     if topic is not None and "=" not in ref.text and topic["said"] in question.text:

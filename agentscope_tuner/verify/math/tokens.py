@@ -121,6 +121,8 @@ def _pairs(text: str) -> dict[str, str]:
 OPERATORS = frozenset(with_role("function", "fraction", "binomial", "root"))
 # What an object has, with no value of its own: `\dim V = 3` gives 3 a name
 PROPERTIES = _names("deg dim rank ord card tr")
+#: An operator on vectors that is no function of its arguments: the span of two is that of their set
+SPAN = "span"
 FUNCTIONS = OPERATORS - PROPERTIES - _names("tg ctg sh ch th ld rk rg")
 LOOKS = frozenset(with_role("look"))
 SAME = {name: command.canonical for name, command in with_role("same").items()}

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import islice
-from math import gcd, isqrt
+from math import gcd, isqrt, prod
 from typing import TypeGuard
 
 from agentscope_tuner.verify import re
@@ -837,7 +837,8 @@ def unearned(question: Question, answer: Node, reference: Node, text: str, truth
     answer = residue(answer) or answer
     if _hands_on(question, answer, reference):
         return copied
-    known = settled(answer, reference)
+    if (known := settled(answer, reference)) is None:
+        return unworked
     sides = (answer,) if known is answer else (answer, known)
     if question.hands_formula(text, truth) or hands_back(question, answer, text, truth):
         return copied
@@ -909,40 +910,64 @@ def _number(node: Node) -> Fraction | None:
     return value / 100 if value is not None and isinstance(node, Percent) else value
 
 
-def settled(answer: Node, reference: Node) -> Node:
+def settled(answer: Node, reference: Node) -> Node | None:
     r"""The answer with numbers in the place of letters that the reference lacks, and what holds them worked out.
 
     `\\gcd(84,126)\\cdot 1^n` holds the question's own formula, whatever n is. Memberships like `t \\in \\mathbb{R}` are
-    dropped.
+    dropped. None where an identity in such letters is left to be worked out: `\\sin^2 t+\\cos^2 t`.
     """
     if is_collection(answer, "list"):
         parts = [part for part in answer.args if not is_range(part)]
         answer = parts[0] if len(parts) == 1 else answer
     answer = _value(answer)
     if isinstance(answer, Relation):
-        return answer
+        sides = [settled(side, reference) for side in answer.args] if set(answer.operators) == {":"} else []
+        return with_args(answer, tuple(side for side in sides if side is not None)) if sides else answer
     free = sorted(symbols(answer) - symbols(reference))[: len(_FREE_VALUES)]
-    sides = [_worked_out(answer, dict(zip(free, map(number, values), strict=False))) for values in _FREE_VALUES]
+    if not free:
+        return answer
+    first, second = (
+        _worked_out(answer, dict(zip(free, map(number, values), strict=False)))[0] for values in _FREE_VALUES
+    )
     # A value that depends on its letters is no constant
-    return sides[0] if free and valued(sides[0]) is not None and valued(sides[0]) == valued(sides[1]) else answer
+    if valued(first) is not None and valued(first) == valued(second):
+        return first
+    return answer if any(_depends(answer, name) for name in free) else None
 
 
 _FREE_VALUES = ((7, 11, 13), (5, 17, 19))
 
 
-def _worked_out(node: Node, values: dict[str, Number]) -> Node:
+def _depends(node: Node, name: str) -> bool:
+    """Whether a formula's value depends on a letter, as a number or as an angle; one that has no value does."""
+    letter = Symbol(name)
+    for values in (map(number, _FREE_VALUES[0]), (letter, Symbol(f"{name}'"))):
+        first, second, *_ = (valued(substituted(node, letter, value)) for value in values)
+        if first is not None and first == second:
+            return False
+    return True
+
+
+def _worked_out(node: Node, values: dict[str, Number]) -> tuple[Node, bool]:
+    """The node with its letters worked out, and whether a number stands for it.
+
+    What does nothing to the rest, such as `1^n` beside a factor, goes, and the rest stays as it is written.
+    """
     if isinstance(node, Symbol):
-        return values.get(node.name, node)
+        return values.get(node.name, node), node.name in values
     if not node.args or values.keys().isdisjoint(symbols(node)):
-        return node
+        return node, False
     # each part once: twice at each level would take twice the time for each bracket
-    parts = tuple(_worked_out(one, values) for one in node.args)
-    whole = with_args(node, parts)
-    only = all(
-        not symbols(a) <= values.keys() or literal(part) is not None for a, part in zip(node.args, parts, strict=True)
-    )
-    value = exact_value(whole) if only and all(literal(a) is not None for a in whole.args) else None
-    return whole if value is None else Number(value, str(value))
+    worked = [_worked_out(one, values) for one in node.args]
+    whole = with_args(node, tuple(part for part, _ in worked))
+    made = [part.value for part, is_made in worked if is_made and isinstance(part, Number)]
+    rest = tuple(part for part, is_made in worked if not is_made)
+    drops = isinstance(node, Sum | Product) or (isinstance(node, Quotient | Power) and not worked[0][1])
+    if made and rest and drops and (sum(made) == 0 if isinstance(node, Sum) else prod(made) == 1):
+        return (rest[0] if len(rest) == 1 else with_args(node, rest)), False
+    known = bool(made) and all(literal(part) is not None for part in whole.args)
+    value = exact_value(whole) if known else None
+    return (whole, False) if value is None else (Number(value, str(value)), True)
 
 
 def restates(question: Question, answer: Node, reference: Node) -> bool:
@@ -979,6 +1004,8 @@ def _value(node: Node) -> Node:
     match node:
         case Relation((Symbol() | UndefinedCall(), value), ("=",)):
             return value
+        case Relation((Symbol() | UndefinedCall(), *parts), ("=", *signs)) if set(signs) == {":"}:
+            return Relation(tuple(parts), tuple(signs))
         case Relation(args, operators) if set(operators) == {"="} and not any(map(symbols, args)):
             return args[-1]
     return node

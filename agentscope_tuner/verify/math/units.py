@@ -115,11 +115,14 @@ COUNTED = frozenset(
     subset table tank team teeth term test ticket tile time train trapezoid tree triangle trip truck turn unit value
     vertex vertices visitor wagon way wheel window women word year""".split()  # noqa: SIM905
 )
-# Adjectives that may stand before a counted or measured noun; they are dropped
+# Adjectives that may stand before a counted or measured noun; they are dropped, there and where they measure it
 DESCRIBING = frozenset(
     """old tall long wide high deep away apart total altogether each left remaining red blue green yellow white black
     brown pink purple gold silver big small whole full fresh different distinct real complex possible de""".split()  # noqa: SIM905
 )
+# Those that may stand behind a number alone, and behind a noun of what they measure
+_SUMMING = frozenset("total altogether each left remaining".split())  # noqa: SIM905
+_MEASURING = dict.fromkeys("tall long wide high deep away apart".split(), ("length", "time", "")) | {"old": ("time",)}  # noqa: SIM905
 # Words that operate on the number before them. The word behind them is never a unit, even if the question names it
 NEVER = frozenset(
     """not no is isn't never wrong if when than then but maybe perhaps else otherwise plus minus times more less fewer
@@ -315,7 +318,7 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
     powers: dict[str, int] = {}
     times = 1
     above = True
-    for word, exponent in parts:
+    for at, (word, exponent) in enumerate(parts):
         raises = exponent_named(word)
         # behind its unit, `metros cuadrados`; in front of it, `g ανά κυβικό εκατοστό`
         if raises and powers and word.lower().rstrip(".") not in _IN_FRONT and above == (exponent > 0):
@@ -333,7 +336,7 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
                 times *= EXPONENTS.get(raising, 1)
             if name[:2] in _CHINESE_POWERS and name[2:] in _UNITS:
                 times, name = _CHINESE_POWERS[name[:2]], name[2:]
-            if name in DESCRIBING:
+            if name in DESCRIBING and (name in _SUMMING or at + 1 < len(parts) or _measures(name, powers)):
                 continue
             for base, power in COMPOUND.get(name, ((name, 1),)):
                 powers[base] = powers.get(base, 0) + exponent * times * power
@@ -341,6 +344,12 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
     if times != 1 or sum(not known(name) for name in powers) > _MAX_NOUNS:
         raise Unreadable("words after a number that are no unit")
     return tuple((name, power) for name, power in sorted(powers.items()) if power)
+
+
+def _measures(adjective: str, powers: dict[str, int]) -> bool:
+    """Whether an adjective says what the last noun before it measures: `5 metres tall`, `12 years old`."""
+    noun = next(reversed(powers), "")
+    return powers.get(noun, 0) > 0 and _LINES.get(noun, "") in _MEASURING.get(adjective, ())
 
 
 def known(word: str) -> bool:
@@ -698,7 +707,7 @@ def measured(node: Node, parts: list[tuple[str, int]]) -> Node:
         # The number has a unit already, as in `\$5 per hour`
         parts, node = [*node.unit, *parts], node.inside
     unit = canonical(parts)
-    # Adjectives alone are not a unit
+    # Sums and shares are not a unit
     return Quantity(node, unit) if unit else node
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
@@ -25,6 +25,7 @@ from agentscope_tuner.verify.math.node import (
     Connective,
     Negation,
     Node,
+    Product,
     Quantity,
     Relation,
     SetBuilder,
@@ -48,6 +49,7 @@ from agentscope_tuner.verify.math.prose import (
     choice,
     cycles,
     is_sentence,
+    is_value,
     signs,
     time_of_day,
     undressed,
@@ -68,6 +70,7 @@ from agentscope_tuner.verify.math.sentences import (
 )
 from agentscope_tuner.verify.math.tokens import (
     REALS,
+    SPAN,
     UNITS,
     WORD_SETS,
     Kept,
@@ -258,10 +261,36 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     Raises:
         TooComplex: the answer is over a bound.
     """
+    asked = question or NO_QUESTION
+    told = text if (is_bare := is_value(text)) else _told(text, ref, asked)
+    if isinstance(told, Side):
+        return told
+    # `4 times more` is no difference
+    is_ratio = "times" in told and "times" not in asked.text
+
+    @cache
+    def said() -> frozenset[str]:
+        words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
+        return frozenset(asked.words.union(words, map(singular, words)))
+
+    def allows(word: str) -> bool:
+        return allowed(word, said(), asked.text) and not (is_ratio and word.lower() in COMPARED)
+
+    side = _read(without_introduction(told, ref, asked), allows)
+    strange = None if is_bare or side.node is None else next(_strange_words(side.node, allows, asked, ref), None)
+    if strange is not None:
+        return replace(side, node=None, problem=f"the word {strange!r}")
+    # to an inequality it is a step, and without a question it may be
+    is_step = not asked.text or (asked.has_inequality and not _bounds_asked(side.node, asked))
+    node = side.node if is_step else _around_zero(side.node)
+    return _resolved(_without_asked_span(replace(side, node=_in_asked_unit(node, asked)), ref, asked))
+
+
+def _told(text: str, ref: Side, asked: Question) -> str | Side:
+    """What an answer tells, without what only repeats the question; a side without a node where it is none."""
     lost = lost_backslash(text)
     if lost is not None:
         return Side(text, (), None, None, f"the answer holds {lost}")
-    asked = question or NO_QUESTION
     rounded = ref.node.inside if isinstance(ref.node, MARKS) else ref.node
     if asked.speaks_of_rounding and rounded is not None and is_decimal(rounded):
         # it says that it is rounded, as it is to be
@@ -275,27 +304,9 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
         return Side(text, (), None, None, doubtful)
     if (labelled := text if FIGURES.fullmatch(text) else _without_label(text, ref, asked)) is None:
         return Side(text, (), None, None, "another name than the question asks for")
-    text = labelled
-    if other := _other_kind(text, ref.text, asked):
-        return Side(text, (), None, None, other)
-    text = _without_subject(text, ref.text, asked)
-    words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
-    said = asked.words.union(words, map(singular, words))
-
-    # `4 times more` is no difference
-    is_ratio = "times" in text and "times" not in asked.text
-
-    def allows(word: str) -> bool:
-        return allowed(word, said, asked.text) and not (is_ratio and word.lower() in COMPARED)
-
-    side = _read(without_introduction(text, ref, asked), allows)
-    strange = None if side.node is None else next(_strange_words(side.node, allows, asked, ref), None)
-    if strange is not None:
-        return replace(side, node=None, problem=f"the word {strange!r}")
-    # to an inequality it is a step, and without a question it may be
-    is_step = not asked.text or (asked.has_inequality and not _bounds_asked(side.node, asked))
-    node = side.node if is_step else _around_zero(side.node)
-    return _resolved(_without_asked_span(replace(side, node=_in_asked_unit(node, asked)), ref, asked))
+    if other := _other_kind(labelled, ref.text, asked):
+        return Side(labelled, (), None, None, other)
+    return _without_subject(labelled, ref.text, asked)
 
 
 _EQUATION = (
@@ -468,8 +479,14 @@ _OF_POINTS = re.compile(
     r"|坐标|座標|координат|좌표",
     re.IGNORECASE,
 )
+ASKS_PAIR = re.compile(
+    r"\(\s*[a-zA-Z]\s*,\s*[a-zA-Z]\s*\)|\bpairs?\b|\bmeets?\b|\bintersect|\bvert(?:ex|ices)\b|\bcent(?:er|re)\b|midpoint"
+    r"|coordinat|顶点|頂点|交点|中点|圆心|坐标|座標|Scheitel|Schnittpunkt|sommet|vértice|вершин|координат|\bcouple|paar\b|\bpar(?:es)?\b|\bcoppi|\bпар[уы]\b|数对|vector",
+    re.IGNORECASE,
+)
 _BOUNDS = re.compile(r"[<>≤≥]|\\(?:le|ge|lt|gt|in)q?(?![a-zA-Z])|^\s*(?:\\left)?\]")
 _VALUES = re.compile(r"=|\band\b")
+_BRACKETS = frozenset("()[]")
 _NAMED_INTERVAL = re.compile(r"^\s*[ID]\s*=\s*(?=[(\[])")
 
 
@@ -479,7 +496,12 @@ def _other_kind(text: str, ref: str, question: Question) -> str:
         return ""
     if question.has_inequality or "interval" in question.words:
         text = _NAMED_INTERVAL.sub("", text)
-        return "values for an interval" if _VALUES.search(text) and not _BOUNDS.search(text) else ""
+        is_list = (
+            "," in text
+            and _BRACKETS.isdisjoint(text)
+            and not (ASKS_PAIR.search(question.text) or _CONFIDENCE.search(question.text))
+        )
+        return "values for an interval" if (is_list or _VALUES.search(text)) and not _BOUNDS.search(text) else ""
     return "an interval for a point" if _OF_POINTS.search(question.text) and _BOUNDS.search(text) else ""
 
 
@@ -500,7 +522,7 @@ _ARTICLE = re.compile(r"\A\\text\s*\{\s*[oO]\s+(?=[^\W\d_]{3})")
 _ASSIGNED = re.compile(r"\s*([a-zA-Z])\s*(?:=[^=]+|\\in\s*\\\{[^=]+)")
 
 
-_ASKS = re.compile(r"[\w})]\s*[?？][\s})$]*\Z")
+_ASKS = re.compile(r"\S\s*[?？؟]\W*\Z")
 
 
 def _doubt(text: str) -> str | None:
@@ -516,6 +538,10 @@ def _strange_words(node: Node, allows: Allows, question: Question, ref: Side) ->
     """The words in an answer that are not understood: behind a number, as a name, in an index."""
     if isinstance(node, Text):
         return
+    # what stands on one side of a relation, also of its letters, is a name
+    sides = [side for n in walk(node) if isinstance(n, Relation) for side in n.args]
+    sides += [name for side in sides if isinstance(side, Product) for name in side.args if len(symbols(side)) > 1]
+    known = {*ref.tokens, SPAN, SPAN.title()}
     for n in walk(node):
         if isinstance(n, Quantity):
             unknown = (w for w in unknown_words(n.unit) if w.lower() not in question.counted)
@@ -530,10 +556,12 @@ def _strange_words(node: Node, allows: Allows, question: Question, ref: Side) ->
             yield from (
                 a.words for a in n.args[names + 1 :] if isinstance(a, Text) and a.words.lower() not in WORD_SETS
             )
-        elif isinstance(n, (Symbol, UndefinedCall)) and "_" in (
-            name := n.name if isinstance(n, Symbol) else n.function
-        ):
-            index = _INDEX_WORD.findall(name.partition("_")[2])
+        elif isinstance(n, (Symbol, UndefinedCall)):
+            name, _, below = (n.name if isinstance(n, Symbol) else n.function).partition("_")
+            if len(name) > 1 and name.isalpha() and name not in known and n not in sides and not allows(name):
+                # of an operator that is not known, the value is not known, either
+                yield name
+            index = _INDEX_WORD.findall(below)
             yield from (w for w in index if w not in ref.text and not _may_be_index(w, allows, question))
 
 

@@ -46,7 +46,7 @@ from agentscope_tuner.verify.math.node import (
     with_args,
 )
 from agentscope_tuner.verify.math.parameters import same_span
-from agentscope_tuner.verify.math.prose import NARROWED, choice, letter, plain, time_of_day
+from agentscope_tuner.verify.math.prose import NARROWED, choice, is_value, letter, plain, time_of_day
 from agentscope_tuner.verify.math.quantities import (
     combines_unknowns,
     measures_another,
@@ -73,7 +73,16 @@ from agentscope_tuner.verify.math.units import (
     units_in_line,
     units_named_in,
 )
-from agentscope_tuner.verify.math.unwrap import FIGURES, Pair, bare, in_asked_form, read_reference, reference, short
+from agentscope_tuner.verify.math.unwrap import (
+    ASKS_PAIR,
+    FIGURES,
+    Pair,
+    bare,
+    in_asked_form,
+    read_reference,
+    reference,
+    short,
+)
 from agentscope_tuner.verify.number_words import spelled_number
 
 Verdict = Literal["equal", "different", "undecided"]
@@ -301,7 +310,7 @@ _NAMELESS = re.compile(
 
 def _without_nameless(text: str, truth: str, question: str | None) -> tuple[str, str]:
     """Both sides without a nameless unit: the reference's, where the answer has none or the same, or what is asked."""
-    mine, theirs = _NAMELESS.search(truth), _NAMELESS.search(text)
+    mine, theirs = (_nameless(one, question or "u") for one in (truth, text))
     if mine is None:
         is_asked = theirs is not None and question and _power_of(theirs) == power_asked(question)
         return (text[: theirs.start()] if theirs is not None and is_asked else text), truth
@@ -310,6 +319,16 @@ def _without_nameless(text: str, truth: str, question: str | None) -> tuple[str,
     if _power_of(mine) != _power_of(theirs):
         return text, truth
     return text[: theirs.start()], truth[: mine.start()]
+
+
+def _nameless(text: str, question: str) -> re.Match[str] | None:
+    found = _NAMELESS.search(text)
+    # a letter of the question is no unit: `3u^2`
+    is_letter = found is not None and found["said"] == "u" and "\\" not in found[0] and _LONE_U.search(question)
+    return None if is_letter else found
+
+
+_LONE_U = re.compile(r"(?<![^\W\d_])u(?![^\W\d_])")
 
 
 def _power_of(unit: re.Match[str]) -> int:
@@ -798,10 +817,11 @@ def prepared(answer: str, ground_truth: str, question: str | None) -> tuple[str,
     """
     text, truth = bare(answer), reference(ground_truth)
     if FIGURES.fullmatch(text) is None or FIGURES.fullmatch(truth) is None:
-        text, truth = in_notation(*_in_words(text, truth, question))
-        text, truth = _one_by_one(text, truth), _one_by_one(truth, text)
-        text, truth = _residues(text, question), _residues(truth, question)
-        text, truth = _without_nameless(text, truth, question)
+        if not (is_value(text) and is_value(truth)):
+            text, truth = in_notation(*_in_words(text, truth, question))
+            text, truth = _one_by_one(text, truth), _one_by_one(truth, text)
+            text, truth = _residues(text, question), _residues(truth, question)
+            text, truth = _without_nameless(text, truth, question)
         if (asked := about(question)) is not None:
             text = residues_listed(text, truth, asked.text)
             sides = [by_sides(one, asked, in_order=False) for one in (text, truth)]
@@ -961,11 +981,6 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
     return UNKNOWN, ""
 
 
-_ASKS_PAIR = re.compile(
-    r"\(\s*[a-zA-Z]\s*,\s*[a-zA-Z]\s*\)|\bpairs?\b|\bmeets?\b|\bintersect|\bvert(?:ex|ices)\b|\bcent(?:er|re)\b|midpoint"
-    r"|coordinat|顶点|頂点|交点|中点|圆心|坐标|座標|Scheitel|Schnittpunkt|sommet|vértice|вершин|координат|\bcouple|paar\b|\bpar(?:es)?\b|\bcoppi|\bпар[уы]\b|数对|vector",
-    re.IGNORECASE,
-)
 _ASKS_INTERVAL = re.compile(r"[<>]|\\[lg]e|interval|domain|range|intervall|区间|промежут", re.IGNORECASE)
 _IN_PARENTHESES = re.compile(r"\([^()<>,]*,[^()<>,]*\)")
 
@@ -975,7 +990,7 @@ def _is_interval_for_pair(pair: Pair) -> bool:
     if _IN_PARENTHESES.fullmatch(pair.truth) is None or not (pair.answer[:1] == "]" or "<" in pair.answer):
         return False
     asked = pair.question.text if pair.question is not None else ""
-    return _ASKS_PAIR.search(asked) is not None and _ASKS_INTERVAL.search(_IN_ORDER.sub("", asked)) is None
+    return ASKS_PAIR.search(asked) is not None and _ASKS_INTERVAL.search(_IN_ORDER.sub("", asked)) is None
 
 
 _IN_ORDER = re.compile(r"\b[a-z]\s*<\s*[a-z]\b")

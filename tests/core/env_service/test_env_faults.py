@@ -193,6 +193,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.waits
 @clients
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_is_its_own_error_and_never_plays_twice(ask: Ask, fault: Fault) -> None:
@@ -250,6 +251,7 @@ def test_nobody_listening_is_unreachable_and_tried_again(ask: Ask, verb: str, ca
         ask(url, PATIENT, verb)
 
 
+@pytest.mark.waits
 @clients
 @pytest.mark.parametrize(
     "fault",

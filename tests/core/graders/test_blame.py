@@ -196,6 +196,7 @@ def test_an_endpoint_that_asks_for_time_is_no_evidence_against_an_answer(status:
     assert result.metadata.get("filtered_by") is None
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("status", [401, 402, 404, 405, 407, 408, 409, 429, 503, 529])
 def test_a_status_that_one_text_earns_while_others_are_judged_takes_no_verdict_away(status: int) -> None:
     """A firewall answers 405 to a text, and a limit of tokens 429: both were the endpoint's, and masked the row."""
@@ -255,6 +256,7 @@ def test_the_judges_own_reply_is_shown_to_it_as_material() -> None:
     assert "<|im_start|>" not in own
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("canned", [Canned(hang=True), Canned(drop=True), Canned(status=500), Canned(status=429)])
 def test_an_endpoint_that_answers_nobody_blames_no_answer(canned: Canned) -> None:
     result, _ = scored(lambda body, attempt: canned, deadline_seconds=0.8, try_seconds=0.1)
@@ -324,6 +326,7 @@ def test_a_model_that_is_never_read_is_soon_no_longer_asked() -> None:
 
 
 # a busy machine needs a quarter of the deadline for a request
+@pytest.mark.waits
 @pytest.mark.parametrize(
     ("canned", "rows", "seconds"), [(Canned("prose", delay=0.1), 12, 4.0), (Canned(status=500), 4, 6.0)]
 )

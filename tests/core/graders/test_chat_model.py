@@ -56,6 +56,7 @@ def at_first(*canned: Canned) -> Answer:
     return lambda body, attempt: canned[attempt] if attempt < len(canned) else Canned(verdict(7))
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize(
     "canned",
     [
@@ -155,6 +156,7 @@ def test_a_hanging_try_does_not_use_up_the_verdicts_deadline() -> None:
         assert ask(model(server, deadline_seconds=20, try_seconds=0.1)) == 7
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("always_this", [Canned(hang=True), Canned(status=500), Canned(drop=True)])
 def test_the_deadline_bounds_the_whole_verdict(always_this: Canned) -> None:
     with JudgeServer(lambda body, attempt: always_this) as server:
@@ -442,6 +444,7 @@ def test_a_verdict_that_passes_its_deadline_frees_its_place() -> None:
     assert last.value == 7
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize(
     ("status", "headers", "halved"), [(429, {}, True), (503, {"retry-after-ms": "1"}, True), (503, {}, False)]
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import shlex
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -154,6 +155,24 @@ def test_a_row_that_is_skipped_is_told_and_a_limit_that_passed_ends_the_rows(req
     (skipped,) = in_rows(request.node.parent, test.rows[::2])
     with pytest.raises(pytest.skip.Exception):
         skipped.runtest()
+
+
+def test_rows_that_wait_do_so_together_and_one_with_a_mark_of_its_own_stays_a_test(
+    request: pytest.FixtureRequest,
+) -> None:
+    met = threading.Barrier(3, timeout=60)
+
+    @pytest.mark.waits
+    @pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.slow), 2, 3])
+    def test_table(number: int) -> None:
+        met.wait()
+        assert number != 2
+
+    rows, alone = collected(request, test_table)
+    with pytest.raises(AssertionError, match="1 of 3 rows fail") as failed:
+        rows.runtest()
+    assert "test_table[2]" in str(rows.repr_failure(failed))
+    assert alone.name == "test_table[1]"
 
 
 @pytest.mark.parametrize("mark", [pytest.mark.slow, pytest.mark.timeout(5), pytest.mark.usefixtures("tmp_path")])

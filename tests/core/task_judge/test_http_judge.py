@@ -149,6 +149,7 @@ def test_the_service_names_each_row_in_its_verdict() -> None:
     assert [judgement.reward for judgement in judge.judge_group(TASK, OUTPUTS)] == [1.0] * 3
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize(
     ("fault", "where"), [("hang", "kwargs"), ("hang", "section"), ("503", "kwargs"), ("nobody listens", "kwargs")]
 )
@@ -298,6 +299,7 @@ def served(server: FaultyEnvServer, **settings: object) -> Iterator[TaskJudge]:
     judge.inner.close()
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_asked_again_only_where_that_may_help_and_is_never_a_number(fault: str) -> None:
     behaviour, asked, message = FAULTS[fault]

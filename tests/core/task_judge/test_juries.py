@@ -298,6 +298,7 @@ def test_a_yes_without_a_quote_counts_against_the_answer_in_a_jury_too(models: l
     assert [got.metrics[f"criterion_c{number}"] for number in (1, 2, 3)] == [0.0, 0.0, 1.0]
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize(
     "canned",
     [
@@ -317,7 +318,7 @@ def test_one_answer_that_breaks_the_judge_takes_no_group_of_three_away(canned: C
         return Canned(json.dumps({"reason": "r", "rank": list(range(1, len(shown) + 1))}))
 
     outputs = [WorkflowOutput(metadata={"final_answer": text}) for text in ("one is", "break it", "three is")]
-    client = {**CLIENT, "deadline_seconds": 12.0, "try_seconds": 1.0, "most_failures_in_a_row": 1}
+    client = {**CLIENT, "deadline_seconds": 6.0, "try_seconds": 0.5, "most_failures_in_a_row": 1}
     with JudgeServer(answer) as server:
         subject = judge(server, model_name="m", mode="listwise", shuffle_seed=None, client=client)
         for _ in range(2):

@@ -472,6 +472,7 @@ def test_answers_without_content_are_filtered_uncalled(answer: str) -> None:
         assert not server.bodies
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize(
     ("options", "canned"),
     [

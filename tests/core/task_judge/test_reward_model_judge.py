@@ -269,6 +269,7 @@ def test_what_is_no_score_is_no_verdict(answer: Answer, message: str) -> None:
         asked(judge(spoilt), out("It is four."))
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize(
     "error", [httpx.ConnectError("refused"), httpx.ReadTimeout("slow"), httpx.RemoteProtocolError("cut")]
 )
@@ -308,6 +309,7 @@ def test_an_answer_that_the_server_refuses_alone_earns_the_least_and_harms_no_ot
     assert (tuple(long), long.filtered_by) == ((-3.0, False), "unjudgeable")
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("fault", [500, 503, "hang", "drop"])
 def test_a_chat_that_the_server_breaks_over_earns_the_least_and_harms_no_other(fault: Any) -> None:
     """A text over which the server crashed, or was never done, took its own verdict away, and its neighbours'."""

@@ -103,7 +103,10 @@ ticket tile train trapezoid tree triangle trip truck turn unit value vertex vert
 window women word"""
 DESCRIBING = """each left remaining red blue green yellow white black brown pink purple gold silver big small whole
     full fresh different distinct real complex possible total"""
-MEASURED = "old tall long wide high deep away apart"
+MEASURED = "tall long wide high deep away apart"
+
+
+SUMMING = "each left remaining possible total"
 
 
 def test_counted_things_never_change_the_number_before_them() -> None:
@@ -115,7 +118,12 @@ def test_counted_things_never_change_the_number_before_them() -> None:
 def test_words_that_describe_what_is_counted_or_measured_are_left_out() -> None:
     assert [w for w in DESCRIBING.split() if not is_equal(rf"12\text{{ {w} apples}}", "12")] == []
     assert [w for w in MEASURED.split() if not is_equal(rf"12\text{{ cm {w}}}", r"12\text{ cm}")] == []
+    assert is_equal(r"12\text{ years old}", "12")
     assert is_equal(r"12\text{ apples altogether}", "12")
+    # without a noun, and behind one that it does not measure, it may be said of the value
+    assert [w for w in f"{DESCRIBING} {MEASURED} old".split() if is_equal(rf"12\text{{ {w}}}", "12")] == SUMMING.split()
+    assert not is_equal(r"12\text{ cm old}", r"12\text{ cm}")
+    assert not is_equal(r"12\text{ kg tall}", r"12\text{ kg}")
     assert not is_equal(r"12\text{ vague apples}", "12")
 
 
