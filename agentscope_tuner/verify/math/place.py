@@ -344,9 +344,9 @@ def _is_derived(number: str, text: str, led: str, question: str) -> bool:
     """
     *front, noun, verb = ["", "", *WORDS.findall(led.lower())]
     is_attribute = (
-        not any(map(str.isdigit, led.lower().rpartition(noun)[2]))
-        and verb not in VERBS
+        verb not in VERBS
         and noun in ("with", "mit", "avec", "con", "com", "с", "met", "med")
+        and not any(map(str.isdigit, led.lower().rpartition(noun)[2]))
     )
     if is_attribute:
         # `a line with slope -1`
