@@ -58,9 +58,9 @@ from agentscope_tuner.verify.math.prose import (
     NEUTRAL,
     allowed,
     choice,
-    is_formula,
     is_many,
     is_sentence,
+    is_wordless,
     letter,
     phrase,
     plain,
@@ -211,8 +211,8 @@ def wordings(pair: Pair) -> Outcome:
     )
     if is_other_structure(pair):
         return DIFFERENT
-    if is_formula(pair.answer) and is_formula(pair.truth):
-        rules = (_lone_signs, days, whole_numbers, records, permutations, configurations, _typeset)
+    if is_wordless(pair.answer) and is_wordless(pair.truth):
+        rules = (remainders, configurations, whole_numbers, records)
     for rule in rules:
         found = rule(pair)
         if found is not UNKNOWN:

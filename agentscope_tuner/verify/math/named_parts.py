@@ -14,7 +14,7 @@ from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, s
 from agentscope_tuner.verify.math.compare_notations import LONGEST_FORM, alike, unset
 from agentscope_tuner.verify.math.names import LETTERS, SIGNS
 from agentscope_tuner.verify.math.node import EQUAL, UNKNOWN, Outcome
-from agentscope_tuner.verify.math.prose import allowed, is_formula
+from agentscope_tuner.verify.math.prose import allowed, is_nameless, is_value
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.sentences import AT_WORDS
 from agentscope_tuner.verify.math.units import is_degree, operates, singular, unit_named
@@ -89,7 +89,8 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
         neither the reference's nor the question's.
     """
     both = answer + truth
-    if len(both) > LONGEST_FORM or not any(map(str.isalpha, both)) or ("=" not in both and is_formula(both)):
+    is_plain = not any(map(str.isalpha, both)) or is_nameless(both) or (is_value(both) and "\\times" not in both)
+    if len(both) > LONGEST_FORM or is_plain:
         return []
     pair = Pair.of(bare(answer), reference(truth), question)
     if FIGURES.fullmatch(pair.truth) is not None:

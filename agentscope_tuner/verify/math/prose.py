@@ -181,22 +181,26 @@ def allowed(word: str, said: frozenset[str], asked: str) -> bool:
 
 
 _INFLECTIONS = ("ed", "d", "ing")
-_COMMANDS = r"\\(?:[dt]?frac|sqrt|cdot|times|pi|left|right|sin|cos|tan|ln|log%s)(?![a-zA-Z])"
-_FORMULA = re.compile(
-    rf"(?:[\d+\-*/^{{}}().=,<>\[\] ]|{_COMMANDS % '|[lg]eq?|infty'}|\\[{{}}]|(?<![a-zA-Z])[a-z](?![a-zA-Z]))+"
-)
-# The letter e may be a power of ten, and u a unit
-_VALUE = re.compile(rf"(?:[\d+\-/^{{}}(). ]|{_COMMANDS % ''}|(?<![a-zA-Z])[a-df-tv-z](?![a-zA-Z]))+")
+_COMMANDS = r"\\(?:[dt]?frac|sqrt|cdot|times|pi|left|right|sin|cos|tan|ln|log)(?![a-zA-Z])"
+_WORDLESS = re.compile(rf"(?:[\d+\-*/^{{}}().= ]|{_COMMANDS}|(?<![a-zA-Z])[a-z](?![a-zA-Z]))+")
+# Without names, and without letters that may be a unit or a power of ten
+_VALUE = re.compile(rf"(?:[\d+\-/^{{}}(). ]|{_COMMANDS}|(?<![a-zA-Z])[aciknpqrxyz](?![a-zA-Z]))+")
+_OF_NUMBERS = re.compile(r"(?:[\d+\-/^{}().,<>\[\] ]|\\(?:[dt]?frac|sqrt|pi|left|right|infty)(?![a-zA-Z])|\\[{}])+")
 
 
-def is_formula(text: str) -> bool:
-    """Whether a text has numbers, signs and single letters only, of which few rules of wording decide."""
-    return _FORMULA.fullmatch(text) is not None
+def is_wordless(text: str) -> bool:
+    """Whether a text is a formula of numbers, signs and single letters only, of which few rules of wording decide."""
+    return _WORDLESS.fullmatch(text) is not None
 
 
 def is_value(text: str) -> bool:
     """Whether a formula tells one value without its name: no rule of wording or of notation has anything to change."""
     return _VALUE.fullmatch(text) is not None
+
+
+def is_nameless(text: str) -> bool:
+    """Whether a text has numbers and no letters, and so names none of its values."""
+    return _OF_NUMBERS.fullmatch(text) is not None
 
 
 def choice(text: str) -> tuple[str, str] | None:
@@ -262,12 +266,16 @@ _BETWEEN_SIGNS = re.compile(
 )
 
 
+_GAP = re.compile(r"[(（](\d)[)）]")
 _FULL_WIDTH = str.maketrans("＞＜＝＋－×÷", "><=+-×÷")
 
 
 def signs(text: str) -> tuple[str, ...] | None:
     """The signs of `>,<,=` or `(1)×;(2)√`, where the text has nothing but signs; None for any other text."""
     plain_signs = text[: _LONGEST + 1].translate(_FULL_WIDTH)
+    gaps = _GAP.findall(plain_signs)
+    if gaps != [str(at) for at in range(1, len(gaps) + 1)]:
+        return None
     found = all_known(map(_LONE_SIGNS.get, _BETWEEN_SIGNS.sub(" ", plain_signs).split()))
     return tuple(found) if found else None
 

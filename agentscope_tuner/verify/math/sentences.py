@@ -28,7 +28,7 @@ from agentscope_tuner.verify.math.node import (
     walk,
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
-from agentscope_tuner.verify.math.prose import NEUTRAL, allowed, is_formula, plain
+from agentscope_tuner.verify.math.prose import NEUTRAL, allowed, is_wordless, plain
 from agentscope_tuner.verify.math.question import LABEL_ROWS, Question
 from agentscope_tuner.verify.math.readings import Side
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, respelled, tokenize
@@ -961,7 +961,7 @@ _TOPIC = re.compile(r"\\text\s*\{\s*(?P<said>[^{}\s]{2,12}?)[はが은는이가]
 
 def without_introduction(text: str, ref: Side, question: Question) -> str:
     """The answer without the words and labels around its value; a text over `_LONGEST` as it is."""
-    if len(text) > _LONGEST or (is_formula(text) and ">" not in text and "<" not in text):
+    if len(text) > _LONGEST or is_wordless(text):
         return text
     topic = None if text.isascii() else _TOPIC.match(text)
     if topic is not None and "=" not in ref.text and topic["said"] in question.text:

@@ -479,14 +479,8 @@ _OF_POINTS = re.compile(
     r"|坐标|座標|координат|좌표",
     re.IGNORECASE,
 )
-ASKS_PAIR = re.compile(
-    r"\(\s*[a-zA-Z]\s*,\s*[a-zA-Z]\s*\)|\bpairs?\b|\bmeets?\b|\bintersect|\bvert(?:ex|ices)\b|\bcent(?:er|re)\b|midpoint"
-    r"|coordinat|顶点|頂点|交点|中点|圆心|坐标|座標|Scheitel|Schnittpunkt|sommet|vértice|вершин|координат|\bcouple|paar\b|\bpar(?:es)?\b|\bcoppi|\bпар[уы]\b|数对|vector",
-    re.IGNORECASE,
-)
 _BOUNDS = re.compile(r"[<>≤≥]|\\(?:le|ge|lt|gt|in)q?(?![a-zA-Z])|^\s*(?:\\left)?\]")
 _VALUES = re.compile(r"=|\band\b")
-_BRACKETS = frozenset("()[]")
 _NAMED_INTERVAL = re.compile(r"^\s*[ID]\s*=\s*(?=[(\[])")
 
 
@@ -496,12 +490,7 @@ def _other_kind(text: str, ref: str, question: Question) -> str:
         return ""
     if question.has_inequality or "interval" in question.words:
         text = _NAMED_INTERVAL.sub("", text)
-        is_list = (
-            "," in text
-            and _BRACKETS.isdisjoint(text)
-            and not (ASKS_PAIR.search(question.text) or _CONFIDENCE.search(question.text))
-        )
-        return "values for an interval" if (is_list or _VALUES.search(text)) and not _BOUNDS.search(text) else ""
+        return "values for an interval" if _VALUES.search(text) and not _BOUNDS.search(text) else ""
     return "an interval for a point" if _OF_POINTS.search(question.text) and _BOUNDS.search(text) else ""
 
 
@@ -561,8 +550,23 @@ def _strange_words(node: Node, allows: Allows, question: Question, ref: Side) ->
             if len(name) > 1 and name.isalpha() and name not in known and n not in sides and not allows(name):
                 # of an operator that is not known, the value is not known, either
                 yield name
+            elif isinstance(n, UndefinedCall) and _is_of_other_numbers(n, question):
+                yield name
             index = _INDEX_WORD.findall(below)
             yield from (w for w in index if w not in ref.text and not _may_be_index(w, allows, question))
+
+
+def _is_of_other_numbers(call: UndefinedCall, question: Question) -> bool:
+    """Whether an operator is taken of numbers that the question has not: `kgV(8,20)`, of 4 and 10."""
+    values = {literal(one) for one in call.args}
+    name = call.function.partition("_")[0]
+    return (
+        len(name) > 1
+        and name.isalpha()
+        and bool(question.text)
+        and None not in values
+        and not values <= question.numbers
+    )
 
 
 def _may_be_index(word: str, allows: Allows, question: Question) -> bool:

@@ -74,7 +74,6 @@ from agentscope_tuner.verify.math.units import (
     units_named_in,
 )
 from agentscope_tuner.verify.math.unwrap import (
-    ASKS_PAIR,
     FIGURES,
     Pair,
     bare,
@@ -310,7 +309,7 @@ _NAMELESS = re.compile(
 
 def _without_nameless(text: str, truth: str, question: str | None) -> tuple[str, str]:
     """Both sides without a nameless unit: the reference's, where the answer has none or the same, or what is asked."""
-    mine, theirs = (_nameless(one, question or "u") for one in (truth, text))
+    mine, theirs = (_nameless(one, question or "$u$") for one in (truth, text))
     if mine is None:
         is_asked = theirs is not None and question and _power_of(theirs) == power_asked(question)
         return (text[: theirs.start()] if theirs is not None and is_asked else text), truth
@@ -323,12 +322,13 @@ def _without_nameless(text: str, truth: str, question: str | None) -> tuple[str,
 
 def _nameless(text: str, question: str) -> re.Match[str] | None:
     found = _NAMELESS.search(text)
-    # a letter of the question is no unit: `3u^2`
-    is_letter = found is not None and found["said"] == "u" and "\\" not in found[0] and _LONE_U.search(question)
-    return None if is_letter else found
+    # a letter of the question's formulas is no unit: `3u^2`
+    is_letter = found is not None and found["said"] == "u" and _TYPESET.search(found[0]) is None
+    return None if is_letter and _LONE_U.search(question) else found
 
 
-_LONE_U = re.compile(r"(?<![^\W\d_])u(?![^\W\d_])")
+_TYPESET = re.compile(r"\\(?:text|mathrm)")
+_LONE_U = re.compile(r"\$[^$]*?(?<![^\W\d_])(?<!\d)(?<!\d )u(?![^\W\d_])[^$]*\$")
 
 
 def _power_of(unit: re.Match[str]) -> int:
@@ -981,6 +981,11 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
     return UNKNOWN, ""
 
 
+_ASKS_PAIR = re.compile(
+    r"\(\s*[a-zA-Z]\s*,\s*[a-zA-Z]\s*\)|\bpairs?\b|\bmeets?\b|\bintersect|\bvert(?:ex|ices)\b|\bcent(?:er|re)\b|midpoint"
+    r"|coordinat|顶点|頂点|交点|中点|圆心|坐标|座標|Scheitel|Schnittpunkt|sommet|vértice|вершин|координат|\bcouple|paar\b|\bpar(?:es)?\b|\bcoppi|\bпар[уы]\b|数对|vector",
+    re.IGNORECASE,
+)
 _ASKS_INTERVAL = re.compile(r"[<>]|\\[lg]e|interval|domain|range|intervall|区间|промежут", re.IGNORECASE)
 _IN_PARENTHESES = re.compile(r"\([^()<>,]*,[^()<>,]*\)")
 
@@ -990,7 +995,7 @@ def _is_interval_for_pair(pair: Pair) -> bool:
     if _IN_PARENTHESES.fullmatch(pair.truth) is None or not (pair.answer[:1] == "]" or "<" in pair.answer):
         return False
     asked = pair.question.text if pair.question is not None else ""
-    return ASKS_PAIR.search(asked) is not None and _ASKS_INTERVAL.search(_IN_ORDER.sub("", asked)) is None
+    return _ASKS_PAIR.search(asked) is not None and _ASKS_INTERVAL.search(_IN_ORDER.sub("", asked)) is None
 
 
 _IN_ORDER = re.compile(r"\b[a-z]\s*<\s*[a-z]\b")
