@@ -442,8 +442,12 @@ def _bound_of(text: str, kinds: Mapping[str, re.Pattern[str]]) -> tuple[str, int
         if (found := said.search(text)) is None:
             continue
         near = text[found.end() : found.end() + _NEAR_BOUND] if found.lastindex is None else found[0]
-        return kind, _first_number(re.findall(r"[^\W\d_]+|\d+", _HAN.sub(_in_figures, near)))
+        return kind, _first_number(re.findall(r"[^\W\d_]+|\d+", _TIMES.sub("", _HAN.sub(_in_figures, near))))
     return None
+
+
+# `viermal`
+_TIMES = re.compile(r"(?<=[^\W\d_]{3})ma+l\b")
 
 
 def _in_figures(said: re.Match[str]) -> str:
