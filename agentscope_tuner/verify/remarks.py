@@ -852,7 +852,7 @@ def _unknown(words: Sequence[str], said: str, asked: Asked, text: str = "") -> s
 _CLAUSE_BEGINS = re.compile(r"[,;:،؛、，；：(（—–](?=\D)")
 # A remark of a few words in brackets or behind a dash is of the answer's own clause, in any language: `— 제외`
 _UNSPACED = r"\u3040-\u9fff\uac00-\ud7a3"
-_LETTERS = rf"(?:(?:[a-zA-Z'-]|[^\x00-\x7f（）：，、。；{_UNSPACED}])++|[{_UNSPACED}]{{1,4}}+)"
+_LETTERS = rf"(?:(?:[a-zA-Z'-]|[^\x00-\x7f（）：，、。；{_UNSPACED}])++|[{_UNSPACED}]{{1,6}}+)"
 _FEW = rf"\s*{_LETTERS}(?:\s{_LETTERS}){{0,2}}\s*"
 _FEW_WORDS = re.compile(rf"[(（\[【{{]{_FEW}[)）\]】}}]|[—–]\s{_FEW}(?:[.!。\n]|\Z)")
 # What begins a word that calls a check failed, or the answer to be worked on or crossed out

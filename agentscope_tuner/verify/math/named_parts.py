@@ -89,8 +89,7 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
         neither the reference's nor the question's.
     """
     both = answer + truth
-    is_plain = not any(map(str.isalpha, both)) or is_nameless(both) or (is_value(both) and "\\times" not in both)
-    if len(both) > LONGEST_FORM or is_plain:
+    if len(both) > LONGEST_FORM or is_nameless(both) or (is_value(both) and "\\times" not in both):
         return []
     pair = Pair.of(bare(answer), reference(truth), question)
     if FIGURES.fullmatch(pair.truth) is not None:

@@ -199,8 +199,8 @@ def is_value(text: str) -> bool:
 
 
 def is_nameless(text: str) -> bool:
-    """Whether a text has numbers and no letters, and so names none of its values."""
-    return _OF_NUMBERS.fullmatch(text) is not None
+    """Whether a text has no letters, but for commands of numbers, and so names none of its values."""
+    return _OF_NUMBERS.fullmatch(text) is not None or not any(map(str.isalpha, text))
 
 
 def choice(text: str) -> tuple[str, str] | None:
