@@ -172,6 +172,8 @@ def _given_unspaced(text: str, behind: str, question: str) -> str:
 
 def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ...]]:
     """The values that the text behind an answer states again, but for those that the question gives or others have."""
+    if (other := _other_coordinate(found.text or "", found.behind)) != "":
+        return [(other,)]
     if not found.again:
         return []
 
@@ -193,6 +195,23 @@ def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ..
         if not isinstance(one, NewNumber) or not _is_given(one[-1], found.text or "", found.behind, question)
     ]
     return [one for one in again if not _is_of_another(one[-1], found.behind, question)]
+
+
+_NAMED_COORDINATE = re.compile(
+    r"(?<![a-zA-Z])(?P<axis>[xyz])\$?\s?[-–]?\s?(?:[ck]oord\w*|坐标|座標|좌표|координат\w*)(?:\s?[^\W\d_]{1,8})?"
+    r"[\s$=:：]*(?P<said>-?\d+(?:[.,]\d+)?)(?![\d/^])"
+)
+_NUMBERS = re.compile(r"(?:\\left)?\((?P<said>[-\d.,;\s]+?)(?:\\right)?\)")
+
+
+def _other_coordinate(text: str, behind: str) -> str:
+    """The number that the text behind a point calls its coordinate, and that is another one's; empty for none."""
+    point = _NUMBERS.search(text) if "oord" in behind or "标" in behind or "標" in behind or "좌표" in behind else None
+    if point is None:
+        return ""
+    values = dict(zip("xyz", map(_number, re.split("[,;]", point["said"])), strict=False))
+    named = _NAMED_COORDINATE.finditer(behind)
+    return next((one["said"] for one in named if values.get(one["axis"]) not in (None, _number(one["said"]))), "")
 
 
 def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
