@@ -198,7 +198,7 @@ def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ..
 
 
 _NAMED_COORDINATE = re.compile(
-    r"(?<![a-zA-Z])(?P<axis>[xyz])\$?\s?[-–]?\s?(?:[ck]oord\w*|坐标|座標|좌표|координат\w*)(?:\s?[^\W\d_]{1,8})?"
+    r"(?<![a-zA-Z])(?P<axis>[xyz])\$?\s?[-–]?\s?(?:[cCkK]oord\w*|坐标|座標|좌표|координат\w*)(?:\s?[^\W\d_]{1,8})?"
     r"[\s$=:：]*(?P<said>-?\d+(?:[.,]\d+)?)(?![\d/^])"
 )
 _NUMBERS = re.compile(r"(?:\\left)?\((?P<said>[-\d.,;\s]+?)(?:\\right)?\)")
