@@ -483,8 +483,10 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     said, listed = same_text(content), members_of(content) or set(re.findall(_NUMBER, content))
     known = _numbers_known(before, content, rest)
     if len(listed) > 1 and listed <= set(re.findall(_NUMBER, rest)):
-        # all values of the box are said again
-        return ()
+        # all values of the box are said again; those of a point in its order
+        order = list(dict.fromkeys(one for one in re.findall(r"[-−]?\d+", rest) if one in listed))
+        in_order = not members_of(content) or order == list(dict.fromkeys(re.findall(r"[-−]?\d+", content)))
+        return () if in_order or _Y_FIRST.search(rest) else ((f"({','.join(order)})",),)
     announced = list(_ANNOUNCED.finditer(rest))
     if announced and same_text(announced[-1][1]) != said:
         return (_written(announced[-1], 1),)
@@ -504,6 +506,7 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     return tuple(news)
 
 
+_Y_FIRST = re.compile(r"(?<![a-z])y(?![a-z]).*(?<![a-z])x(?![a-z])|ord[ei]n.*absc", re.DOTALL | re.IGNORECASE)
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
 
 

@@ -201,7 +201,13 @@ _UNDERSTOOD = (
         kalan vastaus vastus svar відповідь απάντηση válasz răspuns odpověď odpoveď odgovor одговор отговор উত্তর
         jawapan პასუხი պատասխան תשובה پاسخ جواب คำตอบ resposta
         memiliki mempunyai окончательный итоговый endgültig endgültige définitif définitive definitivo definitiva कुल
-        tổng cộng unique fertig fin"""
+        tổng cộng unique fertig fin
+        natürliche ganze exakter exakte wert endwert eindeutig eindeutige siehe oben primzahl lösungsmenge
+        beide endergebnis reelle premier entier exact valeur valeurs unique voir ci-dessus ensemble réelles
+        réels primo entero única único valor valores exacto exacta conjunto ambas ambos válidas reales
+        esatto unica unico exato результат простое целое точное значение единственное корни оба обе
+        действительные końcowy końcowa pierwsza kesin asal nihai nguyên số tố geheel eindantwoord
+        eindresultaat prima akhir النهائي वर्ग slutsvar"""
     )
 )
 # How words begin that say, in many languages, that a thing is done, shown or checked, and what it is that is done; an
@@ -280,10 +286,10 @@ _KNOWN_UNSPACED = re.compile(
     "|图像|图象|恒等式"
     "|元|米|次|岁|棵|朵|块|间|位|份|杯|瓶|把|家|组合|组|方法|方案|可能|情况|通り|種類|である|であり|でした|です|となります|となる"
     "|になります|になる|なる|だとわかる|とわかる|が答え|答え|求める|値|円|度|点|枚|匹|冊|本|回|歳|倍数|を得る|得る|あります|ある|います"
-    "|いる|となり|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|ตัว|คน|หน่วย|[对答解之がはをにでとのもつだ]"
+    "|いる|となり|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|ตัว|คน|หน่วย|[对答解之がはをにでとのもつだ]|质数|唯一|见上|素数|計算|实根|実数|斜边|定理|勾股"
 )
 _KNOWN_KOREAN = re.compile(
-    "이것|그것|따라서|그러므로|검산|성립|만족|조건|제곱단위|단위|입니다|이다|이에요|예요|이므로|된다|됩니다|정?답|가지|마리|개|명|권|원|번|점|살|필요|있다|있습니다|있으므로|하다|합니다|모두|풀이|마칩니다|마치겠습니다|끝|도움|완료|최종|정확|검증|확인"
+    "이것|그것|따라서|그러므로|검산|성립|만족|조건|제곱단위|단위|입니다|이다|이에요|예요|이므로|된다|됩니다|정?답|가지|마리|개|명|권|원|번|점|살|필요|있다|있습니다|있으므로|하다|합니다|모두|풀이|마칩니다|마치겠습니다|끝|도움|완료|소수|정수|자연수|실근|최종|정확|검증|확인"
 )
 _KOREAN_ENDING = re.compile("(?:습니다|았습니다|었습니다|니다|는다|았다|었다)$")
 _PARTICLE = re.compile("(?:이|가|은|는|을|를|의|로|으로|에|와|과|도|임|함)$")

@@ -41,7 +41,7 @@ from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.node import DIFFERENT, Quantity
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import allowed, time_of_day
-from agentscope_tuner.verify.math.quantities import speaks_of_another
+from agentscope_tuner.verify.math.quantities import names_quantity, speaks_of_another
 from agentscope_tuner.verify.math.question import about
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import PhysicalUnit, measure
@@ -105,6 +105,10 @@ def _is_of_another(again: str, behind: str, question: str) -> bool:
     if re.search(r"\b(?:really|actually|in truth|in fact)\b", led, re.IGNORECASE) is not None:
         return False
     return is_of_total(led, question) or subject_of_another(led, question) != ""
+
+
+# A comma within a pair of numbers ends none
+_ENDS_CLAUSE = re.compile(r"[;；。!！?？\n]|[,，](?!\s?-?\d)|\.(?!\d)")
 
 
 def _subject_before(before: str, question: str) -> str:
@@ -250,11 +254,12 @@ def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
         supposes
         or (
             any(map(str.isalpha, behind[: at.start()]))
+            and not _says_asked(led, noun, question)
             and is_in_another_dimension(found, _quantity(text), at.end(), question)
         )
         or speaks_of_another(noun, question) is True
-        or _is_of_opposite(sentence, question)
-        or _is_checked(number, text, behind[: at.start()], sentence)
+        or _is_of_opposite(f"{led}{_ENDS_CLAUSE.split(behind[at.start() :])[0]}", question)
+        or _is_checked(number, text, behind[: at.start()], sentence, question)
         or _is_derived(number, text, led, question)
     )
 
@@ -313,6 +318,8 @@ def _supposes(led: str, sentence: str, number: str, text: str, question: str) ->
     would, begins = _WOULD.search(sentence) is not None, first in _CASES or _CASE_UNSPACED.match(sentence)
     if would and first in _OTHERWISE:
         return True
+    if would and begins and [case] == _values_in(number) and case not in _values_in(f"{question} {text}"):
+        return True
     if not begins or not more or "%" in sentence or case in _values_in(f"{question} {text} {number}"):
         return False
     said, asked = WORDS.findall(led.lower()), WORDS.findall(asking_clause(question)[0].lower())
@@ -334,7 +341,7 @@ def _values_in(said: str) -> list[Fraction]:
     ]
 
 
-def _is_checked(number: str, text: str, before: str, sentence: str) -> bool:
+def _is_checked(number: str, text: str, before: str, sentence: str, question: str) -> bool:
     """Whether a number stands in a true equation with the answer, is one of many, or gives it with another one."""
     own, stands = _standing(text), _standing(number)
     # of a check several numbers are told: `with 7 and 11 coprime`
@@ -345,7 +352,11 @@ def _is_checked(number: str, text: str, before: str, sentence: str) -> bool:
             if len(sides) == 1 and None not in sides:
                 return True
     if "," not in text.replace("{,}", "") and any(
-        stands.search(one[0]) and not own.search(one[0]) and IS_SAID.search(sentence[: one.start()]) is None
+        stands.search(one[0])
+        and not own.search(one[0])
+        and len({*_values_in(one[0])}) == len(_values_in(one[0]))
+        and any(map(str.isalpha, sentence[: one.start()]))
+        and IS_SAID.search(sentence[: one.start()]) is None
         for one in LIST.finditer(sentence)
     ):
         return True
@@ -353,7 +364,12 @@ def _is_checked(number: str, text: str, before: str, sentence: str) -> bool:
     if CONCLUDING.search(sentence) is not None or mine is None or mine in values:
         return False
     pairs = itertools.islice(itertools.permutations(values, 2), _MOST_PAIRS)
-    return any(mine in (a - b, a + b, a * b, b and a / b) and one in (a, b) for a, b in pairs)
+    given = _values_in(question)
+    return any(
+        (mine in (a + b, a * b) and one in (a, b) and one < mine)
+        or (mine in (a - b, b and a / b) and one in (a, b) and (b in given or (mine < 1 and mine != a - b)))
+        for a, b in pairs
+    )
 
 
 def _is_derived(number: str, text: str, led: str, question: str) -> bool:
@@ -378,6 +394,9 @@ def _is_derived(number: str, text: str, led: str, question: str) -> bool:
         return False
     asked = WORDS.findall(asking_clause(question)[0].lower())
     if is_number_word(noun) or _calls_right(noun) or any(same_word(noun, one) for one in asked):
+        return False
+    in_question = any(same_word(noun, one) for one in WORDS.findall(question.lower()))
+    if "," not in text and _OWN.isdisjoint(front) and not in_question and not names_quantity(noun):
         return False
     if is_attribute or _letters(text) or "," in text or not _OWN.isdisjoint(front):
         return True
@@ -461,7 +480,13 @@ def _denies_option(sentence: str, letter: str, question: str, behind: str) -> bo
         own = re.search(rf"(?<![a-zA-Z]){letter}(?![a-zA-Z'’])", clause) is not None
         denied_by = [word for word in WORDS.findall(clause.lower()) if denies(word) and word not in _NO_DENIALS]
         is_wrong = bool(denied_by) or is_denied(clause) or _CALLS_WRONG.search(clause) is not None
-        if is_wrong and own and not {*_LETTER.findall(clause)} - {letter} and "$" not in clause:
+        if (
+            is_wrong
+            and own
+            and (not denied_by or _is_of_stem(clause, question))
+            and not {*_LETTER.findall(clause)} - {letter}
+            and "$" not in clause
+        ):
             return True
         if denied and _takes_option(clause, letter, question, behind):
             return True
@@ -469,6 +494,24 @@ def _denies_option(sentence: str, letter: str, question: str, behind: str) -> bo
     return False
 
 
+def _says_asked(led: str, noun: str, question: str) -> bool:
+    """Whether a clause gives its number to what is asked for, or points back at it: `it is`."""
+    words = WORDS.findall(led.lower())
+    is_said = VERBS.issuperset(words[-1:])
+    return is_said and (not _POINTS_BACK.isdisjoint(words[-2:-1]) or speaks_of_another(noun, question) is False)
+
+
+def _is_of_stem(clause: str, question: str) -> bool:
+    """Whether a clause has hardly any words, calls right or wrong, or has a word of what is asked of the options."""
+    words, asked = WORDS.findall(clause.lower()), WORDS.findall(question.partition("\n")[0].lower())
+    return (
+        len(words) <= _FEW_WORDS
+        or any(map(_calls_right, words))
+        or any(same_word(one, other) for one in words for other in asked if len(other) >= _STEM)
+    )
+
+
+_FEW_WORDS = 3
 _PARTS_SENTENCE = re.compile("[,，;；:：、]")
 _NO_DENIALS = frozenset({"no", "pas", "point", "but"})
 _CALLS_WRONG = re.compile(rf"{CALLS_WRONG.pattern}|違う|\bno (?:es|era|son)\b", re.IGNORECASE)

@@ -45,7 +45,7 @@ area; length^2; A S F K T s a; areas?~|\w{0,20}fläche(?:~|ninh)|aires?~|superfi
     |넓이|diện tích|alan[ıi]|pole \w{3,20}[auiy]~|oppervlak|luas
 volume; length^3; V v; volumes?~|capacity|rauminhalt|volumen|volúm|об[ъь][её]м|体积|体積|體積|容积|容積|부피
     |thể tích|hacim|hacmi|objętość|inhoud
-perimeter; length; P p U u L l C c; p[eé]rim[eè]t|perím|circumf|umfang|circonf|circunf|периметр|周长|周長
+perimeter; length; P p U u L l C c; (?:semi-?)?p[eé]rim[eè]t|perím|circumf|umfang|circonf|circunf|периметр|周长|周長
     |周の長|円周|둘레|chu vi|çevre|obwód|omtrek|keliling
 radius; length; r R; (?:in|circum)?radi(?:us|i~|o~|uszu)|rayon~|raio~|raggio~|радиус|半径|半徑|반지름|bán kính|yarıçap
     |promie[nń]|jari-jari
@@ -71,7 +71,7 @@ pressure; mass length^-1 time^-2; p P; pressure|druck~|pression|presión|pressã
 frequency; time^-1, %; f F \nu; frequenc|frequenz|fréquence|частот|频率|周波数|진동수
 period; time; T t; period~|periodendauer|umlauf(?:zeit|dauer)|période~|per[íi]odo~|период|chu k[ỳì]|周期|주기
 age; time; ; ages?~|how old~|wie alt~|edad~|idade~|âge~|età~|возраст|年龄|年齢|나이
-time; time; t T; times?~|(?<!of )lengths?~|how long~|duration|dauer|wie lange?~|hoe lang~
+time; time; t T; times?~|waktu|zeit~|(?<!of )lengths?~|how long~|duration|dauer|wie lange?~|hoe lang~
     |durée|combien de temps|temps~|tiempo|durac|durata|tempo~|врем|лет~|时间|時間|多久
     |시간|thời gian|süre
 voltage; mass length^2 time^-3 current^-1; U V u v E; voltage|potential difference|spannung
@@ -95,6 +95,16 @@ deviation; ?; \sigma s S; deviation|abweichung|écart|desvia|scarto|отклон
     |odchyleni|afwijking|avvikelse|标准差|標準偏差|표준편차|\\sigma
 variance; ?; \sigma s S; varian[czt]|дисперси|方差|分散
 difference; ?; d D r; difference|differenz|différence|diferen|differenza|разност|差
+hypotenuse; length; c; hypot[eé]nus|ipotenusa|гипотенуз|斜边|斜辺|빗변
+trace;;; traces?~|spur~|迹
+rank;;; ranks?~|rang~|秩
+determinant;;; d[eé]terminant|行列式
+mode;;; modes?~|modus~|众数
+intercept;;; intercepts?~|截距
+common difference;;; 公差
+coefficient;;; leading coefficient
+discriminant;;; dis[ck]riminant|判别式
+markdown;;; discount|markdown|rabatt~|remise~
 elasticity;; E e; elasti(?:c|z|s|ch)|élasti|эластичност|弹性|弾力性|탄력성|esnekli|độ co giãn
 slope;; m k a; slope|gradient~|steigung|pente|pendiente|pendenza|declive|斜率|傾き|기울기|накл
 compound; ?; ; molar|density|concentration|flow~|dichte|densit|плотност|密度|농도|밀도
@@ -203,6 +213,11 @@ _OF_ANYTHING = frozenset({"sum", "total", "count", "amount"})
 
 
 @lru_cache(maxsize=1_024)
+def names_quantity(noun: str) -> bool:
+    """Whether a noun is a quantity of its own, and no sum or count that may be anything's."""
+    return not _named(noun) <= _SUMS | {"mean", "sum", "total", "difference"}
+
+
 def _named(text: str) -> frozenset[str]:
     """The quantities that a text speaks of."""
     return frozenset(one.name for one in _QUANTITIES if one.said.search(text[-_MAX_CHARS:]))
