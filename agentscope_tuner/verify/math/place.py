@@ -372,19 +372,18 @@ def _is_checked(number: str, text: str, before: str, sentence: str, question: st
     )
 
 
+# What stands before a noun and its number: `a line with slope -1`, `it has discriminant -12`
+_HAVING = word_set("with mit avec con com с met med has have hat haben tiene tem ha имеет heeft")
+
+
 def _is_derived(number: str, text: str, led: str, question: str) -> bool:
     """Whether a number comes of the answer and one of the question, and is said of a noun that is not asked for.
 
     It need not behind a formula in letters, or where the noun is its own: `its diagonal is`.
     """
     *front, noun, verb = ["", "", *WORDS.findall(led.lower())]
-    is_attribute = (
-        verb not in VERBS
-        and noun in ("with", "mit", "avec", "con", "com", "с", "met", "med")
-        and not any(map(str.isdigit, led.lower().rpartition(noun)[2]))
-    )
+    is_attribute = verb not in VERBS and noun in _HAVING and not any(map(str.isdigit, led.lower().rpartition(noun)[2]))
     if is_attribute:
-        # `a line with slope -1`
         front, noun, verb = [*front, noun], verb, "is"
     # what concludes, `So the number of arrangements is`, may be of the answer
     is_noun = len(noun) >= _STEM - 1 and noun not in OPENS | _POINTS_BACK and not is_neutral(noun)

@@ -871,6 +871,16 @@ _ESTIMATED = re.compile(r"\\hat\s*\{?\s*([a-z])\s*\}?")
 _REGRESSION = re.compile(r"regress|least.squares|回归|回帰|회귀|регресс", re.IGNORECASE)
 
 
+# A name that a side sets as an operator's: `\\mathrm{Var}(X)` beside `Var(X)`
+_OPERATOR = re.compile(r"\\(?:mathrm|text|operatorname)\{([A-Za-z]{2,4})\}(?=\()")
+
+
+def _with_operators(text: str, named: set[str]) -> str:
+    """A side with the names that either one sets as operators set as such."""
+    plain = rf"(?<![a-zA-Z\\{{])(?:{'|'.join(sorted(named))})(?=\()"
+    return re.sub(plain, r"\\operatorname{\g<0>}", _OPERATOR.sub(r"\\operatorname{\1}", text))
+
+
 @dataclass(frozen=True)
 class Pair:
     """The input of every stage of one comparison."""
@@ -890,6 +900,8 @@ class Pair:
             answer, truth = (_DASHED.sub("-", one) for one in (answer, truth))
         if "\\hat" in truth and asked is not None and _REGRESSION.search(asked.text):
             answer, truth = (_ESTIMATED.sub(r"\1", one) for one in (answer, truth))
+        if "}(" in answer + truth and (named := {*_OPERATOR.findall(answer + truth)}):
+            answer, truth = (_with_operators(one, named) for one in (answer, truth))
         if answer != truth:
             answer, truth = _in_letters_of(answer, truth, asked), _in_letters_of(truth, answer, asked)
         return cls(_without_places(answer), _without_places(truth), asked)
