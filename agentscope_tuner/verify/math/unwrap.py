@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, lru_cache, partial
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify import re
@@ -871,14 +871,17 @@ _ESTIMATED = re.compile(r"\\hat\s*\{?\s*([a-z])\s*\}?")
 _REGRESSION = re.compile(r"regress|least.squares|回归|回帰|회귀|регресс", re.IGNORECASE)
 
 
-# A name that a side sets as an operator's: `\\mathrm{Var}(X)` beside `Var(X)`
-_OPERATOR = re.compile(r"\\(?:mathrm|text|operatorname)\{([A-Za-z]{2,4})\}(?=\()")
+# A name that one side sets as an operator's: `\\mathrm{Var}(X)` beside `Var(X)`
+_MOST_OPERATORS = 8
+_OPERATOR = re.compile(r"\\(?:mathrm|text|operatorname)\{(?P<name>[A-Za-z]{2,4})\}(?=\()")
 
 
-def _with_operators(text: str, named: set[str]) -> str:
-    """A side with the names that either one sets as operators set as such."""
-    plain = rf"(?<![a-zA-Z\\{{])(?:{'|'.join(sorted(named))})(?=\()"
-    return re.sub(plain, r"\\operatorname{\g<0>}", _OPERATOR.sub(r"\\operatorname{\1}", text))
+def _with_operators(text: str, other: str) -> str:
+    """A side with the operators that the other one sets as such set in the same way."""
+    for found in islice(_OPERATOR.finditer(other), _MOST_OPERATORS):
+        plain = re.compile(rf"(?<![a-zA-Z\\{{]){found['name']}(?=\()")
+        text = plain.sub(found[0].replace("\\", "\\\\"), text)
+    return text
 
 
 @dataclass(frozen=True)
@@ -900,8 +903,8 @@ class Pair:
             answer, truth = (_DASHED.sub("-", one) for one in (answer, truth))
         if "\\hat" in truth and asked is not None and _REGRESSION.search(asked.text):
             answer, truth = (_ESTIMATED.sub(r"\1", one) for one in (answer, truth))
-        if "}(" in answer + truth and (named := {*_OPERATOR.findall(answer + truth)}):
-            answer, truth = (_with_operators(one, named) for one in (answer, truth))
+        if "}(" in answer + truth:
+            answer, truth = _with_operators(answer, truth), _with_operators(truth, answer)
         if answer != truth:
             answer, truth = _in_letters_of(answer, truth, asked), _in_letters_of(truth, answer, asked)
         return cls(_without_places(answer), _without_places(truth), asked)
