@@ -480,7 +480,7 @@ _HIDING_OR_ODD = re.compile(rf"\\(?:{_HIDES}|if|[{{}}])")
 
 
 # An element or a comment of HTML, or a letter that is less than another one
-_MARKED = re.compile("<[^ \\d\\\\=$-]")
+_MARKED = re.compile(r"<[^ \d\\=$-]")
 
 
 def _plain_box(text: str) -> PlacedAnswer | None:

@@ -309,7 +309,7 @@ _NAMELESS = re.compile(
 
 def _without_nameless(text: str, truth: str, question: str | None) -> tuple[str, str]:
     """Both sides without a nameless unit: the reference's, where the answer has none or the same, or what is asked."""
-    mine, theirs = (_nameless(one, question or "$u$") for one in (truth, text))
+    mine, theirs = (_nameless(one, question) for one in (truth, text))
     if mine is None:
         is_asked = theirs is not None and question and _power_of(theirs) == power_asked(question)
         return (text[: theirs.start()] if theirs is not None and is_asked else text), truth
@@ -320,11 +320,11 @@ def _without_nameless(text: str, truth: str, question: str | None) -> tuple[str,
     return text[: theirs.start()], truth[: mine.start()]
 
 
-def _nameless(text: str, question: str) -> re.Match[str] | None:
+def _nameless(text: str, question: str | None) -> re.Match[str] | None:
+    """The nameless unit at the end of a side; no bare u, `3u^2`, without a question or where its formulas have it."""
     found = _NAMELESS.search(text)
-    # a letter of the question's formulas is no unit: `3u^2`
     is_letter = found is not None and found["said"] == "u" and _TYPESET.search(found[0]) is None
-    return None if is_letter and _LONE_U.search(question) else found
+    return None if is_letter and (not question or _LONE_U.search(question)) else found
 
 
 _TYPESET = re.compile(r"\\(?:text|mathrm)")
