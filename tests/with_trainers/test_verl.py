@@ -520,6 +520,7 @@ def calculator(expression: str) -> str:
 CALLS = r"""root ::= "<tool_call>\n{\"name\": \"calculator\", \"arguments\": " arguments "}\n</tool_call>"
 arguments ::= "{\"expression\": \"" sum "\"}"
 sum ::= [0-9]{1,2} [+*-] [0-9]{1,2}"""
+SAYS = "root ::= [^<]+"
 
 
 class SmallModel:
@@ -530,9 +531,9 @@ class SmallModel:
 
     async def generate(self, *given: Any, prompt_ids: list[int], **asked: Any) -> TokenOutput:
         text = self._tokenizer.decode(prompt_ids, skip_special_tokens=False)
-        # the episodes of one question begin with a call, and all end with what the model likes to say
-        calls = {"grammar": CALLS} if text.count("<|im_start|>") == 2 and "6*7" in text else {}
-        wanted = {"prompt": text, "n_predict": 64, "temperature": 1.0, "stop": ["<|im_end|>"], **calls}
+        # the episodes of one question begin with a call; all end with what the model likes to say, but for a further call
+        grammar = CALLS if text.count("<|im_start|>") == 2 and "6*7" in text else SAYS
+        wanted = {"prompt": text, "n_predict": 64, "temperature": 1.0, "stop": ["<|im_end|>"], "grammar": grammar}
         async with httpx.AsyncClient(timeout=60) as client:
             said = (await client.post(f"{self._url}/completion", json=wanted)).raise_for_status().json()["content"]
         return TokenOutput(token_ids=self._tokenizer.encode(said + "<|im_end|>", add_special_tokens=False))
