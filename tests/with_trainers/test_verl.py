@@ -531,7 +531,7 @@ class SmallModel:
 
     async def generate(self, *given: Any, prompt_ids: list[int], **asked: Any) -> TokenOutput:
         text = self._tokenizer.decode(prompt_ids, skip_special_tokens=False)
-        # the episodes of one question begin with a call; all end with what the model likes to say, but for a further call
+        # the episodes of one question begin with a call; all end with what the model likes to say
         grammar = CALLS if text.count("<|im_start|>") == 2 and "6*7" in text else SAYS
         wanted = {"prompt": text, "n_predict": 64, "temperature": 1.0, "stop": ["<|im_end|>"], "grammar": grammar}
         async with httpx.AsyncClient(timeout=60) as client:

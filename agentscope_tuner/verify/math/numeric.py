@@ -141,6 +141,9 @@ class Numeric:
         # the binary magnitudes of terms too small for this precision: each is a rounding error, or a real term that
         # more digits would show
         self.hidden: list[int] = []
+        # whether no root, logarithm or inverse function was imaginary: two of them may have a real product, at a point
+        # where nobody means the formula
+        self.is_real = True
 
     def value(self, node: Node) -> Value:
         """The node's value at the precision of `mp`.
@@ -169,11 +172,11 @@ class Numeric:
             case Quotient(above, below):
                 return self.quotient(above, below)
             case Power(base, exponent):
-                return self.power(base, exponent)
+                return self._noted(self.power(base, exponent))
             case Negation(inside):
                 return -self.value(inside)
             case Apply(function, args):
-                return self.function(function, args)
+                return self._noted(self.function(function, args))
             case Percent(inside):
                 return self.value(inside) / 100
             case Degrees(inside):
@@ -187,6 +190,10 @@ class Numeric:
             case Array("matrix", rows):
                 return mp.matrix([[self.value(cell) for cell in row] for row in rows])
         raise NotANumber(f"a {type(node).__name__} has no value")
+
+    def _noted(self, found: Value) -> Value:
+        self.is_real = self.is_real and (isinstance(found, mp.matrix) or mp.im(found) == 0)
+        return found
 
     def checked(self, found: Value) -> Value:
         if not mp.isfinite(found):
@@ -355,15 +362,15 @@ class NumericPair:
 
     Attributes:
         hidden: the binary magnitudes of terms too small for this precision (see `Numeric`).
-        real, one_real: whether both values are real, and whether exactly one is.
+        real, one_real: whether both values are real with all that they are made of, and whether exactly one is.
         fractions: both values as exact fractions, where both are single real numbers.
         refuted: whether the values differ by more than the tolerance; also true where their shapes differ.
         sure: whether the tolerance is small beside the values, so that agreement proves something.
         vanished: whether the tolerance is small in itself: then values that small are zero.
     """
 
-    def __init__(self, values: list[Value], scale: Value, hidden: list[int]) -> None:
-        self.hidden = hidden
+    def __init__(self, values: list[Value], sides: Sequence[Numeric]) -> None:
+        self.hidden = [size for side in sides for size in side.hidden]
         self.real, self.one_real = True, False
         self.fractions: tuple[Fraction, Fraction] | None = None
         self.refuted, self.sure, self.vanished = True, True, False
@@ -372,14 +379,15 @@ class NumericPair:
             return
         left, right = ([*v] if sizes[0] else [v] for v in values)
         size = max(abs(v) for v in (*left, *right))
-        tolerance = max(scale, size) * mp.mpf(10) ** (15 - mp.dps)
-        reals = [all(abs(mp.im(v)) <= tolerance for v in side) for side in (left, right)]
+        tolerance = max(size, *(side.scale for side in sides)) * mp.mpf(10) ** (15 - mp.dps)
+        are_real = [all(abs(mp.im(v)) <= tolerance for v in side) for side in (left, right)]
+        reals = [is_real and side.is_real for is_real, side in zip(are_real, sides, strict=True)]
         self.real, self.one_real = all(reals), reals[0] != reals[1]
         self.refuted = any(abs(a - b) > tolerance for a, b in zip(left, right, strict=True))
         # after cancellation only more digits separate zero from a small difference
         self.sure = tolerance <= size * mp.mpf(10) ** -20
         self.vanished = tolerance <= mp.mpf(10) ** (-mp.dps // 2)
-        if self.real and len(left) == 1:
+        if all(are_real) and len(left) == 1:
             self.fractions = (_fraction(left[0]), _fraction(right[0]))
 
     def agrees(self) -> bool:

@@ -42,7 +42,8 @@ part; %; P p r R k; percent|prozent|procent|persen|pourcent|porcent|porcien|пр
 change; ?, %; ; rates?~|shares?~|parts?~|interest~|increase|decrease|discount|change|利率|增长
 area; length^2; A S F K T s a; areas?~|\w{0,20}fläche(?:~|ninh)|aires?~|superfici|surface|área|площад|面积
     |面積
-    |넓이|diện tích|alan[ıi]|pole \w{3,20}[auiy]~|oppervlak|luas
+    |넓이|diện tích|alan[ıi]|oppervlak|luas
+area; length^2; P S; pole \w{3,20}[auiy]~|površin
 volume; length^3; V v; volumes?~|capacity|rauminhalt|volumen|volúm|об[ъь][её]м|体积|体積|體積|容积|容積|부피
     |thể tích|hacim|hacmi|objętość|inhoud
 perimeter; length; P p U u L l C c; (?:semi-?)?p[eé]rim[eè]t|perím|circumf|umfang|circonf|circunf|периметр|周长|周長
@@ -68,7 +69,8 @@ energy; mass length^2 time^-2; E W Q U K T; energ|énergie|work done|работ[
 power; mass length^2 time^-3; P p W N; power~(?! (?:of|to) (?:[\s$\\\d]|[b-z]~|two|ten))|leistung|puissance
     |potenc|potenza|мощност|功率|電力|전력
 pressure; mass length^-1 time^-2; p P; pressure|druck~|pression|presión|pressão|давлени|压强|圧力|압력
-frequency; time^-1, %; f F \nu; frequenc|frequenz|fréquence|частот|频率|周波数|진동수
+frequency; time^-1, %; f F \nu \omega; pulsation~|kreisfrequenz|angular|角频率|角速度
+    |frequenc|frequenz|fréquence|частот|频率|周波数|진동수
 period; time; T t; period~|periodendauer|umlauf(?:zeit|dauer)|période~|per[íi]odo~|период|chu k[ỳì]|周期|주기
 age; time; ; ages?~|how old~|wie alt~|edad~|idade~|âge~|età~|возраст|年龄|年齢|나이
 time; time; t T; times?~|waktu|zeit~|(?<!of )lengths?~|how long~|duration|dauer|wie lange?~|hoe lang~
@@ -91,7 +93,7 @@ total; ?; S s T N n; total|altogether|how (?:many|much)~|wie ?viele?~|combien|cu
 mean; ?; \bar \overline \mu M m E A; means?~|average|expect|mittel|durchschnitt|erwart|moyenne|espérance
     |media~|média|средн|期望|平均|평균|friction|coefficient|\\mu|\\bar|\\overline
 median; ?; ; median|range~|spannweite|中位数|中央値|медиан
-deviation; ?; \sigma s S; deviation|abweichung|écart|desvia|scarto|отклон
+deviation; ?; \sigma s S; deviation|\w{0,12}abweichung|écart|desvia|scarto|отклон
     |odchyleni|afwijking|avvikelse|标准差|標準偏差|표준편차|\\sigma
 variance; ?; \sigma s S; varian[czt]|дисперси|方差|分散
 difference; ?; d D r; difference|differenz|différence|diferen|differenza|разност|差
@@ -101,6 +103,8 @@ rank;;; ranks?~|rang~|秩
 determinant;;; d[eé]terminant|行列式
 mode;;; modes?~|modus~|众数
 intercept;;; intercepts?~|截距
+ordinate;; ; ordinate|ordenada~|ординат|纵坐标|縦座標|y\$?[ -]?coord|y坐标|y座標
+abscissa;; ; absciss|abscisa~|абсцисс|横坐标|x\$?[ -]?coord|x坐标|x座標
 common difference;;; 公差
 coefficient;;; leading coefficient
 discriminant;;; dis[ck]riminant|判别式
@@ -110,6 +114,14 @@ slope;; m k a; slope|gradient~|steigung|pente|pendiente|pendenza|declive|斜率|
 compound; ?; ; molar|density|concentration|flow~|dichte|densit|плотност|密度|농도|밀도
 first term;; a_1 a_0 a; first term
 solutions;; n; number of (?:\w+ )?(?:solutions|roots)
+quotient; ?; ; quotient|co[cz]iente|quoziente|частно|商(?![品店场人])|몫
+remainder; ?; ; remainder|reste?~|resto~|остат|余数|余り|나머지|kalan~|số dư
+gcd; ?; ; greatest common|highest common|gcd|hcf|ggt|größte[nr]? gemeinsame|pgcd|plus grand (?:commun )?diviseur
+    |máximo (?:divisor )?com|m\.?c\.?d|mdc~|massimo comun|НОД|общ\w+ делит|спільн\w+ дільник|wspóln\w+ dzielnik
+    |společn\w+ dělitel|ortak bölen|ước chung|最大公|최대공약
+lcm; ?; ; least common|lowest common|lcm|kgv|kleinste[nsr]? gemeinsame|ppcm|plus petit (?:commun )?multiple
+    |mínimo (?:múltiplo )?com|m\.?c\.?m|mmc~|minimo comun|НОК|общ\w+ кратн|спільн\w+ кратн|wspóln\w+ wielokrotn
+    |společn\w+ násob|ortak kat|bội chung|最小公|최소공배
 """
 _ANGLES = re.compile(
     r"angle|degree|°|\\circ|∠|winkel|\bgrad\b|ángulo|angol|ângulo|уг[ол]|градус|角|温度|각|góc|açı|derece|kąt|stopni|hoek|szög|\bfok|องศา|มุม|μοίρ|זווית|מעלות"
@@ -191,8 +203,52 @@ def speaks_of_another(clause: str, question: str) -> bool | None:
     own |= frozenset() if own.isdisjoint(_SHARES) else _SHARES
     if not own or not said or not said.isdisjoint(own):
         return False if said and own else None
+    # a length may be called by what has it, and a weight by its mass
+    kinds = frozenset(kind for one in _asked(question) for kind in one.dimensions)
+    if said <= {"length", "mass", "weight"} and not kinds.isdisjoint(said):
+        return None
     is_known = bool(own - _OF_ANYTHING) and said.isdisjoint(_SUMS | _named(asking_clause(question)[0]))
     return True if is_known else None
+
+
+# Quantities that are never below zero, and constants of nature
+_NEVER_NEGATIVE = frozenset(("area", "volume", "perimeter", "radius", "diameter", "length", "height", "width")) | {
+    *("hypotenuse", "mass", "weight", "pressure", "frequency", "period", "resistance", "time", "speed", "compound")
+}
+_OF_NATURE = frozenset(("g", "G", "\\hbar", "k_B", "\\varepsilon_0", "\\epsilon_0", "\\mu_0", "N_A"))
+_LETTER = r"(?:\\(?:alpha|beta|gamma|mu|rho|omega|lambda|sigma)|[a-zA-Z])(?:_\{?\w{1,3}\}?)?(?![a-zA-Z(])"
+_LETTERS_SAID = rf"(?P<letters>{_LETTER}(?>(?:\s|\$|,|and|und|et|y|e|и|和|、){{1,8}}+{_LETTER}){{0,5}}+)"
+# `mass $m$`, `高度为$h$`, `side length a`
+_LETTER_BEHIND = re.compile(rf"\w*\s?(?:\$(?P<formula>{_LETTER})\$|(?P<plain>{_LETTER})(?=[\s,.;:，。、)]|\Z))")
+_ABOVE_ZERO = re.compile(rf"(?<![\w(^]){_LETTERS_SAID}(?P<those>)\s*(?:>|\\g(?:e|eq|t)(?![a-z]))\s*0(?![\d.])")
+_CALLED_POSITIVE = r"(?:positiv\w*|non-?negative|положительн\w+|正(?:の)?(?:实数|實數|実数|整数|常数|定数|数))"
+_POSITIVE = re.compile(
+    rf"(?<![^\W_]){_CALLED_POSITIVE}(?:\s?[^\W\d_]+){{0,3}}[\s$]{{1,3}}{_LETTERS_SAID}"
+    rf"|(?<![\w\\]){_LETTERS_SAID.replace('letters', 'those')}[\s$]+(?:[^\W\d_]+\s){{1,3}}{_CALLED_POSITIVE}"
+)
+_BELOW_ZERO = r"(?<![a-zA-Z\\]){}\s*(?:<|\\l(?:e|eq|t)(?![a-z])|=\s*-)|\({}\)|-\s*\d*\s*<\s*{}(?![a-zA-Z])|\|{}\|"
+
+
+@lru_cache(maxsize=256)
+def never_negative(question: str) -> frozenset[str]:
+    """The letters that stand for positive numbers: so the question says, or they name a mass, a length, a time.
+
+    A letter of which it tells another case, `$x\\le 0$`, or that is the argument of a function, may be any.
+    """
+    question = question[:_MAX_CHARS]
+    found = {
+        behind["formula"] or behind["plain"]
+        for row in _QUANTITIES
+        if row.name in _NEVER_NEGATIVE
+        for noun in row.said.finditer(question)
+        if (behind := _LETTER_BEHIND.match(question, noun.end())) is not None
+    }
+    for said in (*_ABOVE_ZERO.finditer(question), *_POSITIVE.finditer(question)):
+        found.update(re.findall(_LETTER, said["letters"] or said["those"]))
+    found |= {one for one in _OF_NATURE if not _gives(question, one)}
+    own = (re.escape(one) for one in found)
+    other = [re.search(_BELOW_ZERO.format(one, one, one, one), question) is not None for one in own]
+    return frozenset(re.sub("[{}]", "", one) for one, is_any in zip(found, other, strict=True) if not is_any)
 
 
 def power_asked(question: str) -> int:
@@ -218,6 +274,12 @@ def names_quantity(noun: str) -> bool:
     return not _named(noun) <= _SUMS | {"mean", "sum", "total", "difference"}
 
 
+def names_one_quantity(text: str) -> bool:
+    """Whether a text speaks of one quantity alone, and of no part of it; an area and a height may make a volume."""
+    named = _named(text)
+    return len(named - {"length"}) <= 1 and named.isdisjoint(_SHARES)
+
+
 def _named(text: str) -> frozenset[str]:
     """The quantities that a text speaks of."""
     return frozenset(one.name for one in _QUANTITIES if one.said.search(text[-_MAX_CHARS:]))
@@ -240,13 +302,16 @@ def names_another(answer: str, question: str) -> str:
     head = _HEAD.match(answer[:_MAX_ANSWER])
     said = _named(head["words"]) if head is not None else frozenset()
     near = own | _named(asking_clause(question)[0]) if own else _named(question)
+    near |= _DIVISION if not near.isdisjoint(_DIVISION) else frozenset()
     if head is not None and said and said.isdisjoint(near):
         return head["words"].strip()
     if own & {"time", "age", "length"} and _WHEN.search(question) is None and _CLOCK.search(answer[:_MAX_ANSWER]):
         return "a time of day"
-    return _letter_of_another(answer[:_MAX_ANSWER], asked, question)
+    return axis_of_another(answer, question) or _letter_of_another(answer[:_MAX_ANSWER], asked, question)
 
 
+_DIVISION = frozenset({"quotient", "remainder"})
+_AXES = {"abscissa": "x", "ordinate": "y"}
 _MAX_NAME = 80
 _UNKNOWN = r"(?:[a-zA-Z]_\{?\d\}?|\\(?:alpha|beta|gamma))"
 _COMBINED = re.compile(
@@ -270,6 +335,13 @@ def combines_unknowns(name: str, question: str) -> bool:
     if "+" in name:
         return any(one.name == "sum" for one in _asked(question))
     return _ASKS_PRODUCT.search(asking_clause(question)[0]) is not None
+
+
+def axis_of_another(answer: str, question: str) -> str:
+    """The coordinate that an answer gives, where the question asks for the other one, whichever letters it gives."""
+    axes, name = [_AXES[one.name] for one in _asked(question) if one.name in _AXES], _NAME.match(answer[:_MAX_ANSWER])
+    is_other = len(axes) == 1 and name is not None and name["letter"] in _AXES.values() and name["letter"] != axes[0]
+    return name["letter"] if name is not None and is_other else ""
 
 
 def _letter_of_another(answer: str, asked: tuple[_Quantity, ...], question: str) -> str:

@@ -64,6 +64,7 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.numeric import Budget, NotANumber, Numeric, NumericPair, OutOfRange, Value
 from agentscope_tuner.verify.math.parameters import same_at_whole_numbers
+from agentscope_tuner.verify.math.quantities import never_negative
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.sets import NotSolved
 from agentscope_tuner.verify.math.tokens import TooComplex
@@ -91,6 +92,7 @@ class SymbolicComparer(CheapComparer):
         self._bounds = (0, 0)
         # whether exactly one side was real at some real point
         self._one_real = False
+        self._positive = never_negative(question.text) if question is not None else frozenset[str]()
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
         self._whole = bounding(ref) | bounding(ans)
@@ -211,8 +213,8 @@ class SymbolicComparer(CheapComparer):
             far = [{**beside, **point} for point in wide(free, self.seed, (ref, ans))]
             starts = [self._point(names, "real", at) for at in ((0,) if len(free) == 1 else (0, 1))]
             near = [point for start in starts for point in between_pieces((ref, ans), start, self.budget)]
-        yield from near
-        yield from far
+        for point in (*near, *far):
+            yield {name: abs(value) if name in self._positive else value for name, value in point.items()}
 
     def _constants(self, ref: Node, ans: Node, log_base: int | None) -> bool:
         try:
@@ -234,10 +236,13 @@ class SymbolicComparer(CheapComparer):
             point = place()
             sides = [Numeric(point, self.budget, log_base) for _ in range(2)]
             values = [side.value(node) for side, node in zip(sides, (ref, ans), strict=True)]
-            return NumericPair(values, max(s.scale for s in sides), [size for s in sides for size in s.hidden])
+            return NumericPair(values, sides)
 
     def _point(self, names: frozenset[str], domain: Domain, at: int) -> Point:
-        return point_in(domain, names, self._whole, self._bounds, self.seed, at)
+        point = point_in(domain, names, self._whole, self._bounds, self.seed, at)
+        if domain == "real":
+            return {name: abs(value) if name in self._positive else value for name, value in point.items()}
+        return point
 
     def roughly(self, exact: Node, rough: Node) -> Outcome:
         try:
