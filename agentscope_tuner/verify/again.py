@@ -238,11 +238,21 @@ def _unless_it_concludes(content: str, equation: re.Match[str]) -> str:
         and re.fullmatch(_NUMBER, content.strip()) is not None
         and not _letters(equation[0])
         and not behind.rstrip(" $\n*").endswith((":", "："))
+        and not _is_alike(behind, equation[0])
     )
     if not ends and IS_SAID.search(behind, max(len(behind) - _FRAME_NEAR, 0)) is None:
         return " "
     last = _LAST_SIDE.search(equation[0]) or _FIRST_SIDE.match(equation[0])
     return " " if last is None else f" {last[1]}"
+
+
+def _is_alike(behind: str, equation: str) -> bool:
+    """Whether an equation before it in the sentence has its value, as where two roots are checked."""
+    last = _LAST_SIDE.search(equation)
+    before = _SENTENCE_MARK.split(behind)[-1]
+    return last is not None and any(
+        (other := _LAST_SIDE.search(one[0])) is not None and other[1] == last[1] for one in _EQUATION.finditer(before)
+    )
 
 
 def _unless_it_states(reason: re.Match[str]) -> str:
@@ -473,6 +483,8 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
         partial(_unless_it_concludes, content),
         _OWN_FORMULA.sub(" ", rest) if opens_formula(before) else rest,
     )
+    if _letters(content.rpartition("=")[2]) and _RELATED.search(content) is None:
+        rest = _WHERE.sub(lambda said: " " if said["letter"] in content else said[0], rest)
     if "," not in content:
         # beside a number, a point is none
         rest = _POINT.sub(" ", rest)
@@ -506,6 +518,11 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     return tuple(news)
 
 
+# Where a formula holds, by a bound of one of its letters: `for $x>0$`
+_RELATED = re.compile(r"[<>≤≥≠]|\\(?:[lg](?:e|eq|t)|neq?)(?![a-z])")
+_WHERE = re.compile(
+    rf"\$\s*(?:[-\d.]+\s*(?:{_RELATED.pattern})\s*)?(?P<letter>[a-z])\s*(?:{_RELATED.pattern})\s*[-\d.]+(?:\s*,\s*[-\d.]+)*\s*\$"
+)
 _Y_FIRST = re.compile(r"(?<![a-z])y(?![a-z]).*(?<![a-z])x(?![a-z])|ord[ei]n.*absc", re.DOTALL | re.IGNORECASE)
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
 
@@ -679,7 +696,9 @@ CONCLUDING = re.compile(r"[;:；：]|\b(?:so|thus|hence|therefore|then|but|which
 _BEHIND_COMPARED = re.compile(
     r"\s?\$?(?:\s?[^\W\d_]++){0,2}\s(?:more|less|fewer|earlier|later|lower|higher|shorter|longer|cheaper|faster|slower"
     r"|mehr|weniger|niedriger|höher|früher|später|plus|moins|más|menos|mais|più|meno|lägre|högre|меньше|больше|раньше|позже)"
-    r"\s(?:[^\W\d_]+\s)?(?:than|als|que|di|del|än|чем)\s(?P<than>[^.,;!?\n]{1,60})",
+    r"\s(?:[^\W\d_]+\s)?(?:than|als|que|di|del|än|чем)\s(?P<than>[^.,;!?\n]{1,60})"
+    r"|\s?\$?(?:\s[^\W\d_]++){0,3}?\s(?:compared (?:with|to)|im Vergleich zu[mr]?|par rapport (?:à|au)|respecto al?"
+    r"|rispetto a\w*|em relação [aà]o?|по сравнению с)\s(?P<with>[^.,;!?\n]{1,60})",
     re.IGNORECASE,
 )
 # What was before what is asked for; anything else has to be in the question
@@ -713,7 +732,7 @@ def _compared(behind: str, begins: int, start: int, end: int, asked: str) -> str
         return share[0] if "how many" in clause and _ASKS_SHARE.search(clause) is None else ""
     if (found := _BEHIND_COMPARED.match(behind, end)) is None:
         return ""
-    words = [word for word in re.findall(r"[^\W\d_]+", found["than"].lower()) if len(word) > _SHORT]
+    words = [word for word in re.findall(r"[^\W\d_]+", (found["than"] or found["with"]).lower()) if len(word) > _SHORT]
     is_told = bool(words) and all(_EARLIER.match(word) or word in asked for word in words)
     return found[0].lower() if is_told else ""
 

@@ -376,7 +376,25 @@ def _asked(question: str) -> _Clause | None:
         # `The number of cells doubles. How many are there?`
         told = _words(question[begun[-2].end() : first.start()])
         words = (*takewhile(lambda word: word not in BEFORE_NOUNS, told[:_FEWEST]), *words)
+    elif begun and _PLURAL_IN_S.match(first[0]) is not None:
+        words = (*_left_out(words, question), *words)
     return _Clause(tuple(words), bool(begun)) if words else None
+
+
+# Languages in which a noun that is counted ends so
+_PLURAL_IN_S = re.compile(r"how many|combien|cuánt|quantos|quantas", re.IGNORECASE)
+
+
+_PLURAL = re.compile(r"[^\W\d_]+[sx]|people|children|men|women")
+
+
+def _left_out(asked: Sequence[str], question: str) -> Sequence[str]:
+    """The nouns that a question leaves out where it tells how many do a thing: `18 play here. How many play there?`"""
+    verb, *behind = [one for one in asked if len(one) > 1 and one not in _FILLS | BEFORE_NOUNS | {"them", "ne"}] or [""]
+    numbered = [one[0].lower() for one in _WORD.finditer(question) if _is_numbered(question, one.start())]
+    if verb not in numbered or any(_PLURAL.fullmatch(one) is not None for one in (verb, *behind[:1])):
+        return ()
+    return [one for one in dict.fromkeys(numbered) if _PLURAL.fullmatch(one) is not None]
 
 
 @lru_cache(maxsize=1_024)

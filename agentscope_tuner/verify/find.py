@@ -622,8 +622,8 @@ def _ends_a_sentence(near: str) -> bool:
         if written in _PLAIN_LEADS:
             continue
         if (word := written.strip(":,").lower()) in _SO:
-            # what stands before `so` and plain words is a step, and need not be read, but for `or so`
-            return not left or left[-1].rsplit(None, 1)[-1].lower() != "or"
+            # what stands before `so` and plain words is a step, and need not be read, but for `or so` and `is thus`
+            return not left or left[-1].rsplit(None, 1)[-1].lower() not in ("or", "is", "are")
         if word and word not in _PLAIN_LEADS:
             return False
     return is_whole or begun > 0

@@ -548,11 +548,15 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
     if "\\text" in before:
         before = _SET.sub(lambda said: " ".join(["", *_INSIDE.findall(said[0])]), before)
     lead = lead_of(before)
+    if " lie " in lead:
+        lead = _LIES_THERE.sub(" are ", lead)
     if (is_value and leads_plainly(lead, asked)) or announces(lead):
         return ""
     return strange_lead(text, before, lead, asked, is_value)
 
 
+# Of points, and no untruth: `the foci lie at`
+_LIES_THERE = re.compile(r" lie (?=(?:at|on|in|within|between|along|inside|outside)\b)")
 # A clause contrary to fact, by its inversion or its mood, on which the value hangs
 _CONTRARY = re.compile(
     r"\A\W*(?P<mood>had|were|hätten?|wären?)\b(?! (?:we|i)\b)[^,]*,[^,]*\b(?:would|could|might|wäre|hätte|würde)\b"

@@ -15,6 +15,7 @@ from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import is_only_given
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.math.exact import exact_value
+from agentscope_tuner.verify.math.names import asked_by_sign
 from agentscope_tuner.verify.math.node import (
     MARKS,
     Degrees,
@@ -44,6 +45,7 @@ from agentscope_tuner.verify.math.units import (
     PhysicalUnit,
     canonical,
     in_english,
+    in_factors,
     known,
     measure,
     singular,
@@ -322,7 +324,10 @@ def _equated(before: str, behind: str, question: str | None) -> str:
         equals = [at for at, t in enumerate(stated) if t.text == "="]
         member = stated[: equals[0]] if direction < 0 and equals else stated[equals[-1] + 1 :] if equals else []
         brackets = [t.text for t in member if t.text in ("(", ")")]
-        if brackets.count("(") == brackets.count(")") and asked.asks_another([t.text for t in member]):
+        if brackets.count("(") != brackets.count(")"):
+            continue
+        own = asked_by_sign("".join(t.text for t in member), asked) if brackets else None
+        if own is False or (own is None and asked.asks_another([t.text for t in member])):
             return "the box is equated with what the question does not ask for"
     return ""
 
@@ -711,8 +716,7 @@ def _measured(unit: str) -> PhysicalUnit:
 
 
 def _named(unit: str) -> list[tuple[str, int]]:
-    above, _, below = unit.partition(" per ")
-    return [(unit_named(w) or w, sign) for part, sign in ((above, 1), (below, -1)) for w in part.split()]
+    return [(unit_named(word) or word, sign) for word, sign in in_factors(unit)]
 
 
 _PART_OF_UNIT = r"[a-zA-Zμ]{1,5}(?:\^?\{?[23]\}?|[²³])?"

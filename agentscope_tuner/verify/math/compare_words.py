@@ -205,6 +205,7 @@ def wordings(pair: Pair) -> Outcome:
         _phrases,
         _yes_no,
         _initials,
+        _one_property,
         _same_words,
         _amounts,
         _sentences,
@@ -572,6 +573,33 @@ def _initials(pair: Pair) -> Outcome:
         return UNKNOWN
     sides = [[first.get(w, w) for w in plain(t).replace(",", " ").split()] for t in (pair.ref.text, pair.answer)]
     return EQUAL if sides[0] == sides[1] and sides[0] and set(sides[0]) <= options else UNKNOWN
+
+
+# Properties, each in the words that mean it: behind a pronoun and its verb an answer may say the same
+_PROPERTIES = tuple(
+    re.compile(
+        rf"(?:(?:they|it|these|sie|es|ils|elles|il|elle) )?(?:(?:is|are|ist|sind|est|sont|son|sono|são) )?(?:{one})"
+    )
+    for one in (
+        r"perpendic\w+|orth?ogon\w+|senkrecht\w*|перпендикуляр\w+|ортогональн\w+|垂直|直交|수직|직교",
+        r"converg\w+|konverg\w+|сход\w+|收敛|収束\w*|수렴\w*",
+        r"diverg\w+|расход\w+|发散|発散\w*|발산\w*",
+        r"(?:strictly |mono\w+ |streng )?(?:increas(?:es|ing)|w[aä]chs\w+|steig\w+|croissante?|creciente|crescent[ei])",
+        r"(?:strictly |mono\w+ |streng )?(?:decreas(?:es|ing)|f[aä]ll\w+|décroissante?|decrecientes?|decrescent[ei])",
+        r"(?:line\w+ |linéairement )?(?:independent|unabhängig|indépendante?s?|independientes?)",
+        r"(?:line\w+ |linéairement )?(?:dependent|abhängig|dépendante?s?|dependientes?)",
+    )
+)
+
+
+def _one_property(pair: Pair) -> Outcome:
+    """Accept another word for a property: `orthogonal` for `perpendicular`, `it converges` for `convergent`."""
+    if len(pair.answer) > LONGEST_OPTION or len(pair.ref.text) > LONGEST_OPTION:
+        return UNKNOWN
+    sides = [
+        next((one for one in _PROPERTIES if one.fullmatch(plain(side))), None) for side in (pair.ref.text, pair.answer)
+    ]
+    return EQUAL if sides[0] is not None and sides[0] is sides[1] else UNKNOWN
 
 
 def _same_words(pair: Pair) -> Outcome:

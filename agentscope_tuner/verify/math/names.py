@@ -46,7 +46,14 @@ def _is_another_name(text: str, ref: Side, asked: Question) -> bool:
 
 
 def _is_given_another(name: str, value: str, asked: Question) -> bool:
-    """Whether the question gives a set, a size or a function's value by this name otherwise: `A=\\{1,2\\}`."""
+    """Whether the question gives a set, a matrix, a size or a function's value by this name otherwise: `A=\\{1,2\\}`.
+
+    The ends of a segment name no point, and another index no member: `AB` for its midpoint, `K_{n+1}` after n years.
+    """
+    if (index := _OTHER_INDEX.fullmatch(name)) is not None:
+        return index["letter"] in asked.letters and index["index"] not in re.sub(r"[\s{}]", "", asked.text)
+    if re.fullmatch("[A-Z]{2}", name) is not None and _POINT_VALUE.fullmatch(value) is not None:
+        return all(f"{end}(" in asked.text for end in name) and not asked.has(_OF_VECTOR)
     if _GIVEN_NAME.fullmatch(name) is None or name not in asked.text:
         return False
     plain, own = (re.sub(r"\\left|\\right|\\[ ,;:!]|[$]", "", one).strip() for one in (asked.text, value))
@@ -57,9 +64,15 @@ def _is_given_another(name: str, value: str, asked: Question) -> bool:
     return next(elements) != next(elements)
 
 
+_OTHER_INDEX = re.compile(r"[a-zA-Z]_\(?(?P<index>(?P<letter>[a-z])[+-]\d+)\)?")
+_POINT_VALUE = re.compile(r"\s*(?:\\left)?\([^()]*,[^()]*\)\s*")
+_OF_VECTOR = re.compile(r"vec|vect|vekt|vett|вектор|向量|ベクトル|벡터|متجه|\\overrightarrow", re.IGNORECASE)
 _GIVEN_NAME = re.compile(r"[A-Z]|\|[A-Z]\||[a-z]\(-?\d+\)")
 _ELEMENT = r"\s*(?:-?\d+|[a-z]|\\\{[^{}]*\\\}|\\(?:emptyset|varnothing))\s*"
-_FIGURES_OR_SET = rf"-?\d+|\\\{{(?:{_ELEMENT}(?:,{_ELEMENT})*)?\\\}}"
+_FIGURES_OR_SET = (
+    rf"-?\d+|\\\{{(?:{_ELEMENT}(?:,{_ELEMENT})*)?\\\}}"
+    r"|\\begin\{[a-zA-Z]*matrix\}[^a-zA-Z]*?\\end\{[a-zA-Z]*matrix\}"
+)
 
 
 def _is_asked_set(name: str, asked: Question) -> bool | None:
@@ -263,6 +276,12 @@ def _named_value(text: str) -> tuple[str, str] | None:
     return None
 
 
+def asked_by_sign(name: str, asked: Question) -> bool | None:
+    """Whether a value is equated with a sign of what the question asks for in words, `V(X)`; None for no sign."""
+    named = _named_value(f"{name}=") if name else None
+    return None if named is None else _is_asked_by_sign(named[0], asked)
+
+
 def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
     """Whether a name's signs are of what the question asks for in words; None where it has none, or the question's.
 
@@ -291,6 +310,8 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
     if own[0][0] in _OF_SUBSTANCES and (thing := _CHEMICAL.search(re.sub("[_ ]", "", rest))) is not None:
         asked_for, own_sign = substances(asked.text), [one for one in own[0][1] if one.of.pattern == _SUBSTANCE]
         return (_is_asked(own_sign, asked.text) and thing[0] in asked_for) if asked_for else None
+    if _is_of_other_event(event, asked):
+        return False
     if not _is_of_things_said(event, own, asked):
         return None
     joined, asked_joined = _JOINS_SETS.search(name), _JOINS_SETS.search(asked.text)
@@ -510,6 +531,19 @@ def _is_asked(meant: Sequence[_Sign], asks: str) -> bool:
     return any(one.asked.search(asks) for one in meant)
 
 
+def _is_of_other_event(name: str, asked: Question) -> bool:
+    """Whether a name tells of a thing of the question, where what asks tells of another one: `P(\\text{both blue})`."""
+    text, begins = asked.text.lower(), asking_clause(asked.text)[0].lower()
+    # with its condition: `the probability that both are red`
+    told, _, condition = text.partition(begins) if begins else (text, "", "")
+    asks = {one[:_STEM] for one in _TELLING.findall(f"{begins}{condition}")}
+    said = {one[:_STEM] for one in _TELLING.findall(name.partition("(")[2].lower())}
+    return any(one in told for one in said - asks) and any(one in told for one in asks - said)
+
+
+_TELLING = re.compile(r"(?<!\\)\b[^\W\d_]{3,}")
+
+
 def _is_of_things_said(name: str, own: Sequence[tuple[str, object]], asked: Question) -> bool:
     """Whether the numbers and words that a name has beside its signs are the question's."""
     numbers = Counter(re.findall(r"\d+", _CHEMICAL.sub("", name)))
@@ -639,6 +673,10 @@ _CALL = re.compile(r"[a-zA-Z]\([a-z]\)")
 _COMMON = frozenset({"n", "N", "m", "c", "C", "V", "M", "w", "d", "max", "min", "sup", "inf", "deg", "ord", "card"})
 
 
+_UNKNOWN_GIVEN, _ADDED = (
+    re.compile(r"\$?\s*(?P<letter>[a-z])\s*=(?:[^=,a-zA-Z\\]|\\[a-zA-Z]+)+\Z"),
+    re.compile(r"\w\s*[-+]\s*\w"),
+)
 _ISOMORPHIC = re.compile(
     r"(?P<what>[^=≅≃]{1,120}?)(?<!\\not)(?<!\\not )(?:\\(?:cong|simeq)(?![a-z])|[≅≃])(?P<value>[^=≅≃]+)", re.DOTALL
 )
@@ -891,9 +929,14 @@ def value_named(text: str, ref: Side, asked: Question) -> str | None:
     text, is_of_another = (text, False) if LISTS.search(_BRACED.sub("", ref.text)) else _label(text, asked)
     if ref.text[:1] in "(\\" and (named := _named_value(text)) is not None and "=" not in ref.text:
         # a vector, whose coordinates are no list
-        is_own = _is_asked_set(named[0], asked)
+        is_own = False if _is_given_another(*named, asked) else _is_asked_set(named[0], asked)
         text, is_of_another = (named[1] if is_own else text), is_of_another or is_own is False
     if is_of_another or ("=" in text and _is_another_name(text, ref, asked)):
+        return None
+    (name, value), own = _named_value(text) or ("", ""), _UNKNOWN_GIVEN.match(ref.text)
+    is_value = own is not None and value.strip() == ref.text.rpartition("=")[2].strip(" $")
+    if own is not None and is_value and own["letter"] in LETTERS.findall(name) and _ADDED.search(name) is not None:
+        # `p+2=3` is no value of `p`
         return None
     if (
         (twice := _TWICE.match(text)) is not None

@@ -23,7 +23,14 @@ from agentscope_tuner.verify.again import (
     sentence_around,
     turns,
 )
-from agentscope_tuner.verify.asked_clause import asking_clause, compares, is_of_total, same_word, subject_of_another
+from agentscope_tuner.verify.asked_clause import (
+    BEFORE_NOUNS,
+    asking_clause,
+    compares,
+    is_of_total,
+    same_word,
+    subject_of_another,
+)
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION, is_denied, same_text
 from agentscope_tuner.verify.math.around import (
@@ -41,10 +48,10 @@ from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.node import DIFFERENT, Quantity
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import allowed, time_of_day
-from agentscope_tuner.verify.math.quantities import names_quantity, speaks_of_another
+from agentscope_tuner.verify.math.quantities import names_one_quantity, names_quantity, speaks_of_another
 from agentscope_tuner.verify.math.question import about
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, tokenize
-from agentscope_tuner.verify.math.units import PhysicalUnit, measure
+from agentscope_tuner.verify.math.units import PhysicalUnit, measure, operates
 from agentscope_tuner.verify.math.unwrap import bare, reference, short
 from agentscope_tuner.verify.math.verdict import (
     UNREAD,
@@ -104,7 +111,8 @@ def _is_of_another(again: str, behind: str, question: str) -> bool:
     led = clause[: found.start()]
     if re.search(r"\b(?:really|actually|in truth|in fact)\b", led, re.IGNORECASE) is not None:
         return False
-    return is_of_total(led, question) or subject_of_another(led, question) != ""
+    is_else = is_of_total(led, question) or subject_of_another(led, question) != ""
+    return is_else or _is_of_another_owner(led, question)
 
 
 # A comma within a pair of numbers ends none
@@ -184,7 +192,9 @@ def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ..
     def speaks(number: str) -> bool:
         number = number.removeprefix(ROUGHLY)
         return not question or not (
-            is_of_else(number, found.behind, question) or _is_shown_else(number, found, question)
+            is_of_else(number, found.behind, question)
+            or _is_shown_else(number, found, question)
+            or _is_put_in(number, found, question)
         )
 
     last = next((one for one in found.again if isinstance(one, NewNumber) and speaks(one[-1])), None)
@@ -262,6 +272,40 @@ def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
         or _is_checked(number, text, behind[: at.start()], sentence, question)
         or _is_derived(number, text, led, question)
     )
+
+
+def _is_of_another_owner(led: str, question: str) -> bool:
+    """Whether a clause gives what is asked to another thing of the question: `The speed of the boat`, not the wind."""
+    said, asked = (WORDS.findall(one.lower()) for one in (led, asking_clause(question)[0]))
+    told = WORDS.findall(question.lower())
+    for at, noun in enumerate(said):
+        places = [place for place, one in enumerate(asked) if len(noun) >= _STEM - 1 and same_word(noun, one)]
+        mine, theirs = _next_noun(said[at + 1 :]), [_next_noun(asked[place + 1 :]) for place in places]
+        if mine and theirs and all(theirs) and not is_neutral(mine) and not any(same_word(mine, one) for one in asked):
+            return any(same_word(mine, one) for one in told)
+    return False
+
+
+def _next_noun(words: Sequence[str]) -> str:
+    """The noun that stands next, behind articles and prepositions alone; empty where a verb does, or nothing."""
+    one = next((one for one in words if one not in BEFORE_NOUNS), "")
+    return "" if len(one) < _STEM - 1 or one in VERBS or one in OPENS else one
+
+
+def _is_put_in(number: str, found: PlacedAnswer, question: str) -> bool:
+    """Whether a number stands only in a formula of the question in which the answer is put for its letter."""
+    letter, _, value = (found.text or "").rpartition("=")
+    letters = [letter.strip()] if letter else _letters(asking_clause(question)[0])
+    said = found.behind.split("$")
+    told = [one.strip("$") for one in _FORMULAS.findall(question)] if sum(number in one for one in said) == 1 else []
+    put = (
+        re.sub(rf"(?<![a-zA-Z\\]){one}(?![a-zA-Z])", lambda _: value.strip(), formula)
+        for one in letters
+        if len(one) == 1 and one.isalpha()
+        for formula in told
+    )
+    formulas = {"".join(one.split()) for one in said if number in one}
+    return any("".join(one.split()) in formulas for one in put)
 
 
 _MOST_SAID, _MOST_PAIRS, _MOST_OF_NOUN = 8, 30, 4
@@ -789,7 +833,35 @@ def _gives_another(text: str, found: PlacedAnswer, question: str) -> str:
         or _subject_before(found.before, question)
         or compares(found.before, found.behind, question)
         or _other_power(found.before, question)
+        or _other_quantity(found.before, question)
     )
+
+
+# What a box is said to be: `The surface area is $4\\pi r^2=\\boxed{36\\pi}$`
+_SAID_TO_BE = re.compile(
+    r"(?:\A|[.!?。！？\n,，;；])\s*(?:(?P<noun>[^\W\d_]+(?:[\s'’-][^\W\d_]+){0,5}?)(?:\s(?:is|are|equals|ist|beträgt|est|vaut"
+    r"|es|é|è|равен|равна|равно|wynosi)(?:\s[^\W\d_]+)?|[为是為]|(?<=[은는이は]))"
+    r"|(?P<label>[^\W\d_]+(?:\s[^\W\d_]+)?)\s?[:：=])\s?(?:[\s$]|\\[(\[])*(?:[^$=]{0,60}=\s*)?\Z"
+)
+
+
+def _other_quantity(before: str, question: str) -> str:
+    """The quantity that the clause right before a box gives it to, where another is asked for; empty for none."""
+    near = before[-_NEAR_SUBJECT * 2 :]
+    said = _SAID_TO_BE.search(near, max(map(near.rfind, ".!?。！？\n,，;；")) if near else 0)
+    return "" if said is None else _quantity_of_another((said["noun"] or said["label"]).lower(), question)
+
+
+@lru_cache(maxsize=1_024)
+def _quantity_of_another(noun: str, question: str) -> str:
+    own, asked = WORDS.findall(noun), WORDS.findall(asking_clause(question)[0].lower())
+    content = [one for one in own if len(one) > 1 and one not in OPENS and one not in SO and not _calls_right(one)]
+    if all(any(same_word(one, other) for other in asked) for one in content):
+        return ""
+    if any(is_number_word(one) or operates(one) for one in content if len(one) >= _STEM - 1):
+        # `half the base`
+        return ""
+    return noun if speaks_of_another(noun, question) is True and names_one_quantity(noun) else ""
 
 
 _POWER = re.compile(r"(?<![a-zA-Z])p(?:OH|H|K[a-z]?)(?![a-zA-Z])")

@@ -219,7 +219,8 @@ _NAMES = re.compile(r"\(\s*([a-zA-Z](?:\s*,\s*[a-zA-Z])+)\s*\)")
 _WRAPS = frozenset(("(", ")", "{", "}", "\\left", "\\right", "."))
 _JOINED = {"or": "\\cup", "and": "\\cap"}
 _ARROW = re.compile(r"\\(?:to|rightarrow)(?![a-z])|→")
-_LIMIT = re.compile(r"\\lim_(?P<place>[a-z]->[+-]?(?:\d+|\\infty|\\pi|[a-z]))(?P<of>.{2,})")
+_LIMIT = re.compile(r"\\lim(?:_(?P<place>[a-z]->[+-]?(?:\d+|\\infty|\\pi|[a-z])(?:\^?[+-])?))?(?P<of>.*)")
+_SETS_FORMULA = re.compile(r"\\(?:left|right|limits|displaystyle)(?![a-z])|(?<=\\)[dt](?=frac)|[\s{}]")
 _SUMS = frozenset(("\\sum", "\\int", "\\prod"))
 
 
@@ -582,8 +583,9 @@ class Question:
         own = _undecorated(name)
         if own and self.tells_apart(own):
             return True
-        if not own or self._is_own_name(name, own) or self._is_asked_limit(own):
-            return False
+        is_limit = self._is_asked_limit(own) if own[:1] == ("\\lim",) else None
+        if not own or is_limit is not None or self._is_own_name(name, own):
+            return is_limit is False
         if self._asks_other_derivative(own) or self._is_formula_of_unknown(own):
             return True
         if not self.asked_for or own[0] in _SUMS or _unwrapped(own) in map(_unwrapped, self.asked_for):
@@ -639,11 +641,19 @@ class Question:
             return True
         return self._is_new(own) or (name[0] == "\\angle" and self._asks_angle(own))
 
-    def _is_asked_limit(self, own: Sequence[str]) -> bool:
-        """Whether it is the limit of the question's formula at the question's place."""
-        said = _ARROW.sub("->", re.sub(r"\\(?:left|right)(?![a-z])|[\s{}]", "", self.text))
-        found = _LIMIT.fullmatch("".join(own))
-        return found is not None and found["place"] in said and found["of"] in said
+    def _is_asked_limit(self, own: Sequence[str]) -> bool | None:
+        """Whether it is the limit of the question's formula at its place, or a part of that; None of another one."""
+        said = _ARROW.sub("->", _SETS_FORMULA.sub("", self.text))
+        found = _LIMIT.fullmatch(_SETS_FORMULA.sub("", _ARROW.sub("->", "".join(own))))
+        if found is None:
+            return None
+        of, place = found["of"], found["place"] or ""
+        if place not in said:
+            return False if "->" in said and place else None
+        is_own = of in said or (len(of) == 1 and f"{of}(" in said) or of[1:] == "(x)"
+        return True if is_own and (self._says_limit or "\\lim" in said) else None
+
+    _says_limit = _Says(r"\blimit|grenzwert|l[íi]mite|предел|границ|极限|極限|극한|giới hạn|\bgranic|\bgräns|النهاية")
 
     def _is_formula_of_unknown(self, own: Sequence[str]) -> bool:
         """Whether it is more than the unknown that is to be found: `2x`."""
@@ -802,22 +812,37 @@ class Question:
     @Kept
     def _offer(self) -> tuple[tuple[str, str], ...]:
         """The stem, under the first letter, then each choice under its letter: `(A) 51 (B) 57`, `A. 3`, `A：是`."""
-        marks: list[re.Match[str]] = []
-        for mark in _CHOICE_MARK.finditer(self.text[-_MAX_CHARS:]):
-            letter = mark["letter"]
-            if letter in "Aa":
-                marks = [mark]
-            elif marks and ord(letter) == ord(marks[-1]["letter"]) + 1:
-                marks.append(mark)
-        if len(marks) < _FEWEST_CHOICES:
+        marks = self._marks(_CHOICE_MARK) or self._marks(_MARK_ABROAD)
+        if not marks:
             return (("", self.text),)
         text = marks[0].string
         ends = [*(mark.start() for mark in marks[1:]), len(text)]
         said = (text[mark.end() : end] for mark, end in zip(marks, ends, strict=True))
         return (
             (marks[0]["letter"], text[: marks[0].start()]),
-            *((mark["letter"].upper(), _choice_text(one)) for mark, one in zip(marks, said, strict=True)),
+            *((_IN_LATIN[mark["letter"]], _choice_text(one)) for mark, one in zip(marks, said, strict=True)),
         )
+
+    def _marks(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
+        """The marks of the last choices that begin with the first letter of an alphabet; none of too few."""
+        marks: list[re.Match[str]] = []
+        for mark in pattern.finditer(self.text[-_MAX_CHARS:]):
+            letter = mark["letter"]
+            if letter in _FIRST_LETTERS:
+                marks = [mark]
+            elif marks and letter == _NEXT_LETTER.get(marks[-1]["letter"]):
+                marks.append(mark)
+        return marks if len(marks) >= _FEWEST_CHOICES else []
+
+    def in_latin(self, text: str) -> str:
+        """A choice by its letter of another script, alone or before its text, under the Latin one; other texts as they
+        are.
+        """
+        found = _CHOSEN_ABROAD.match(text) if self._offer[0][0] > "\x7f" else None
+        if found is None:
+            return text
+        said = closed(found["said"]).strip()
+        return f"{_IN_LATIN[found['letter']]}{f'. {said}' if said else ''}"
 
     @Kept
     def asks_order(self) -> bool:
@@ -952,9 +977,25 @@ _CHOICE_MARK = re.compile(
     r"(?:\\(?:text|math)(?:bf|rm|it)?\s*+\{\s*+)?(?<![a-zA-Z∠△\\])(?:(?P<open>[(（])\s*+)?(?P<letter>[A-J]|[a-j](?=\)))"
     r"\s*+(?(open)[)）]|(?:[)）．：、]|[.:](?!\w*[.:])))\s*+\}?"
 )
+# Letters of choices in their order
+_ALPHABETS = ("ABCDEFGHIJ", "abcdefghij", "АБВГДЕ", "абвгде", "أبجدهو", "ابجدهو", "ΑΒΓΔΕ", "αβγδε", "אבגדה")
+_NEXT_LETTER = {one: other for alphabet in _ALPHABETS for one, other in itertools.pairwise(alphabet)}
+_IN_LATIN = {one: _ALPHABETS[0][at] for alphabet in _ALPHABETS for at, one in enumerate(alphabet)}
+_FIRST_LETTERS = frozenset(alphabet[0] for alphabet in _ALPHABETS)
+_ABROAD = "".join(_ALPHABETS[2:])
+_MARK_ABROAD = re.compile(rf"(?<![\w.])[(（]?\s*+(?P<letter>[{_ABROAD}])\s*+[)）.．:：](?!\w*[.:])\s*")
+_CHOSEN_ABROAD = re.compile(
+    rf"\s*(?:\\text[a-z]*\s*\{{\s*)?[(（]?\s*(?P<letter>[{_ABROAD}])\s*(?:[)）.．:：]|(?=[}}\s]*\Z))(?P<said>.*)",
+    re.DOTALL,
+)
 _CHOICE_BEGINS = re.compile(r"(?:\s|~|\\[ ,;:!]|\\q?quad(?![a-z])|\})*+")
 # What may stand behind the text of a choice, read backwards
 _CHOICE_ENDS = re.compile(r"(?:dauqq?\\|\\\\|[ ,;:!]\\|[ \t\r~;；,，。])*+")
+
+
+def closed(text: str) -> str:
+    """A text without the brace that closes what was opened before it."""
+    return text.replace("}", "", 1) if text.count("}") > text.count("{") else text
 
 
 def _choice_text(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
 from functools import lru_cache
@@ -66,18 +67,17 @@ DIMENSIONS = {
     "money_in_toman": "toman تومان 1",
     "money_in_ringgit": "ringgit RM myr MYR 1",
     "angle": "rad radian 1",
-    "mass length^2 time^-2": "J joule Дж 焦耳 焦 1000|kJ kilojoule кДж 千焦 1000000|MJ megajoule 1000000000"
+    "mass length^2 time^-2": "J joule Дж 焦耳 焦 1000|kJ kilojoule 1000000|MJ megajoule 1000000000"
     "|cal calorie 4184|kcal 4184000|kWh 千瓦时 3600000000|Wh 3600000"
     "|eV 1.602176634e-16|keV 1.602176634e-13|MeV 1.602176634e-10",
-    "mass length^2 time^-3": "W watt Вт 瓦特 瓦 1000|kW kilowatt кВт 千瓦 1000000"
-    "|MW megawatt 1000000000|mW milliwatt 1",
-    "mass length time^-2": "N newton Н 牛顿 牛 1000|kN kilonewton кН 千牛 1000000",
-    "mass length^-1 time^-2": "Pa pascal Па 帕斯卡 帕 1000|kPa kilopascal кПа 千帕 1000000"
-    "|MPa megapascal 兆帕 1000000000|atm 101325000",
-    "time^-1": "Hz hertz Гц 赫兹 赫 1|kHz kilohertz 千赫 1000|MHz megahertz 兆赫 1000000|GHz gigahertz 1000000000|rpm",
-    "mass length^2 time^-3 current^-1": "V volt 伏特 伏 1000|mV millivolt 毫伏 1|kV kilovolt 千伏 1000000",
-    "current": "A ampere amp 安培 安 1|mA milliampere milliamp 毫安 1/1000|μA microampere 1/1000000|kA kiloampere 1000",
-    "mass length^2 time^-3 current^-2": "ohm \\Omega Ом 欧姆 欧 1000|kiloohm 千欧 1000000",
+    "mass length^2 time^-3": "W watt Вт 瓦特 瓦 1000|kW kilowatt 1000000|MW megawatt 1000000000|mW milliwatt 1",
+    "mass length time^-2": "N newton Н 牛顿 牛 1000|kN kilonewton 1000000",
+    "mass length^-1 time^-2": "Pa pascal Па 帕斯卡 帕 1000|kPa kilopascal 1000000"
+    "|MPa megapascal 1000000000|atm 101325000",
+    "time^-1": "Hz hertz Гц 赫兹 赫 1|kHz kilohertz 1000|MHz megahertz 1000000|GHz gigahertz 1000000000|rpm",
+    "mass length^2 time^-3 current^-1": "V В volt 伏特 伏 1000|mV millivolt 1|kV kilovolt 1000000",
+    "current": "A А ampere amp 安培 安 1|mA milliampere milliamp 1/1000|μA microampere 1/1000000|kA kiloampere 1000",
+    "mass length^2 time^-3 current^-2": "ohm \\Omega Ом 欧姆 欧 1000|kiloohm 1000000",
     "current time": "C coulomb Кл 库仑 1|mC millicoulomb 1/1000|μC microcoulomb 1/1000000|nC nanocoulomb 1/1000000000",
     "mass^-1 length^-2 time^4 current^2": "F farad 1/1000|mF millifarad 1/1000000|μF microfarad 1/1000000000"
     "|nF nanofarad 1/1000000000000|pF picofarad 1/1000000000000000",
@@ -178,16 +178,22 @@ def _table() -> Iterator[tuple[str, PhysicalUnit, str]]:
             yield from ((name, unit, dimension) for name in names)
 
 
-# Symbols that may have any prefix; of the others some have names of their own, such as `Mg` and `mm`
-_WITH_PREFIX = ("J", "W", "N", "Pa", "Hz", "V", "A", "F", "C", "mol")
-_PREFIXES_OF_SI = {"p": -12, "n": -9, "μ": -6, "m": -3, "h": 2, "k": 3, "M": 6, "G": 9, "T": 12}
+# Symbols that may have any prefix, by their letters; of the others some have names of their own, such as `Mg` and `mm`
+_PREFIXES_OF_SI = (
+    (
+        ("J", "W", "N", "Pa", "Hz", "V", "A", "F", "C", "mol", "eV", "T", "\\Omega", "cal"),
+        {"p": -12, "n": -9, "μ": -6, "m": -3, "h": 2, "k": 3, "M": 6, "G": 9, "T": 12},
+    ),
+    (("Дж", "Вт", "Н", "Па", "Гц", "Ом", "Кл", "Тл", "А", "В"), {"н": -9, "мк": -6, "м": -3, "к": 3, "М": 6, "Г": 9}),
+    (("焦", "瓦", "牛", "帕", "赫", "伏", "安", "欧", "库"), {"纳": -9, "微": -6, "毫": -3, "千": 3, "兆": 6}),
+)
 
 
 def _prefixed(rows: Sequence[tuple[str, PhysicalUnit, str]]) -> Iterator[tuple[str, PhysicalUnit, str]]:
     """Units with a prefix that the table does not have: `pN`."""
     named = {name for name, _, _ in rows}
-    for name, unit, dimension in rows:
-        for prefix, power in _PREFIXES_OF_SI.items() if name in _WITH_PREFIX else ():
+    for (name, unit, dimension), (symbols, prefixes) in itertools.product(rows, _PREFIXES_OF_SI):
+        for prefix, power in prefixes.items() if name in symbols else ():
             if prefix + name not in named:
                 yield prefix + name, PhysicalUnit(unit.dimension, unit.size * Fraction(10) ** power), dimension
 
@@ -800,8 +806,13 @@ def unit_of_markup(behind: str) -> str:
         below = [atom.replace("^-1", "").replace("^-", "^") for atom in atoms if "^-" in atom]
         if len(atoms) < len("ab"):
             return ""
-    lines = [" ".join(map(_in_words, part)) for part in (above, below)]
-    return " per ".join(filter(None, lines)) if above else ""
+    return " per ".join([" ".join(map(_in_words, above)), *map(_in_words, below)]) if above else ""
+
+
+def in_factors(unit: str) -> list[tuple[str, int]]:
+    """The words of a unit, each with the sign of its power: `m per s` is `m` above `s`."""
+    above, *below = unit.split(" per ")
+    return [(word, sign) for sign, parts in ((1, [above]), (-1, below)) for part in parts for word in part.split()]
 
 
 def is_one_unit(text: str) -> bool:
@@ -815,7 +826,7 @@ def _in_words(atom: str) -> str:
 
 
 _NEXT_FORMULA = re.compile(r"\A\s*\$\s*\$")
-_FORMULA_ENDS = re.compile(r"\$|\\[)\]]|[.,;](?=\s|\Z)|\n")
+_FORMULA_ENDS = re.compile(r"\$|\\[)\]]|(?<!\\)[.,;](?=\s|\Z)|\n")
 _WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox|rm|operatorname)\b|\\[ ,;:!>]|\\q?quad\b|[{}~$]")
 # Words that mean a part of a currency beside it, and something else elsewhere
 _PARTS_OF = {"cent": (("euro", "eurocent"),), "c": (("euro", "eurocent"), ("dollar", "cent")), "gr": (("zł", "grosz"),)}
@@ -915,16 +926,14 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
     if (money := _MONEY.search(text[:_MAX_CHARS])) is not None and "$" in text:
         found |= _measured([("dollar", 1)]) if not _OTHER_MONEY.search(money.string) else set()
     for typeset in _ASKED_TYPESET.finditer(text[:_MAX_CHARS]):
-        above, _, below = unit_of_markup(typeset[1]).partition(" per ")
-        found |= _measured([(word, sign) for part, sign in ((above, 1), (below, -1)) for word in part.split()])
+        found |= _measured(in_factors(unit_of_markup(typeset[1])))
     for match in _ASKED_ABROAD.finditer(text[:_MAX_CHARS]):
         # with an ending, or with the words behind it
         word = match["word"]
         name = next(
             (one for size in range(min(len(word), _LONGEST_WORD), 1, -1) if (one := unit_named(word[:size]))), ""
         )
-        above, _, below = (in_english(text[match.start("word") :])[0] or name).partition(" per ")
-        found |= _measured([(one, sign) for part, sign in ((above, 1), (below, -1)) for one in part.split()])
+        found |= _measured(in_factors(in_english(text[match.start("word") :])[0] or name))
     for match in _ASKED.finditer(text[:_MAX_CHARS]):
         if match["chinese"]:
             found |= _measured(

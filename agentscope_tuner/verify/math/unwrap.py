@@ -296,7 +296,7 @@ def _told(text: str, ref: Side, asked: Question) -> str | Side:
         # it says that it is rounded, as it is to be
         text = _ROUGH.sub("", text, count=1) if _ROUGH.match(text) else text.removeprefix("約").removeprefix("约")
     text = _ARTICLE.sub(r"\\text{", text) if " o " in asked.text else text
-    text = _EXTREME.sub(partial(_function_of, asked), _concluded(text), count=1)
+    text = _EXTREME.sub(partial(_function_of, asked), _without_place_of_extreme(_concluded(text), asked), count=1)
     if "and" in text and not LISTS.search(ref.text):
         text = _MIXED.sub(lambda m: f"{m['whole']}\\frac{{{m['a'] or m['c']}}}{{{m['b'] or m['d']}}}", text, count=1)
     doubtful = _doubt(respelled(text) if "mathbb" in text else text)
@@ -307,6 +307,37 @@ def _told(text: str, ref: Side, asked: Question) -> str | Side:
     if other := _other_kind(labelled, ref.text, asked):
         return Side(labelled, (), None, None, other)
     return _without_subject(labelled, ref.text, asked)
+
+
+_LOCAL_EXTREMES = (("max", re.compile("[極极]大")), ("min", re.compile("[極极]小")))
+# Where an extreme value is taken: `y_{\\max}=y(2)=5`, `P(50)=2500`, `x=-1\\text{のとき極大値}10`
+_TAKEN_AT = re.compile(
+    r"(?P<name>[a-zA-Z])(?P<is>(?:\([a-z]\))?_\{?\s*\\?(?:text\s*\{)?(?:max|min)\}{0,2})\s*=\s*(?P=name)"
+    r"(?:\([^()=]{1,20}\)|\|_\{[^{}]{1,20}\})\s*=\s*(?=\S)"
+)
+# `m=f(1)=-2`
+_CALL_BETWEEN = re.compile(r"=\s*(?P<name>[a-zA-Z])\(-?\d+(?:\.\d+)?\)\s*=")
+_OWN_VALUE = re.compile(r"(?P<name>[a-zA-Z])\(-?\d+(?:\.\d+)?\)\s*=\s*(?P<value>[^=]+)")
+_AT = r"[a-z]\s*=\s*[-\d./\\{}a-z]{1,20}?\s*"
+_WHEN_UNSPACED = re.compile(
+    rf"(?:\\text\s*\{{\s*当\s*\}}\s*)?{_AT}\\text\s*\{{\s*(?:のとき|时|時)[，,、]?\s*(?:取得?|有|得)?"
+    r"(?:[极極最](?P<end>[大小])[値值])?\s*(?:[は为是為])?\s*\}\s*(?:\\[ ,;]\s*)?(?P<value>[^=]+)"
+    rf"|(?P<first>[^=(（]+?)\s*(?:\\[ ,;]\s*)?[(（]\s*{_AT}\\text\s*\{{\s*(?:のとき|时|時)\s*\}}\s*[)）]"
+)
+
+
+def _without_place_of_extreme(text: str, asked: Question) -> str:
+    """An extreme value without where it is taken, if the question asks for one."""
+    text = _CALL_BETWEEN.sub(lambda call: "=" if f"{call['name']}(" in asked.text else call[0], text)
+    kinds = [one for one, local in _LOCAL_EXTREMES if asked.asks_extreme(one) or asked.has(local)]
+    if not kinds or "=" not in text:
+        return text
+    if (own := _OWN_VALUE.fullmatch(text)) is not None and f"{own['name']}(" in asked.text:
+        return own["value"]
+    when = _WHEN_UNSPACED.fullmatch(text) if not text.isascii() else None
+    if when is not None and (when["end"] is None or ("max" if when["end"] == "大" else "min") in kinds):
+        return when["value"] or when["first"]
+    return _TAKEN_AT.sub(r"\g<name>\g<is>=", text, count=1)
 
 
 _EQUATION = (
@@ -884,6 +915,10 @@ def _with_operators(text: str, other: str) -> str:
     return text
 
 
+# Planck's constant by another one
+_REDUCED = re.compile(r"\\hbar(?![a-zA-Z])")
+
+
 @dataclass(frozen=True)
 class Pair:
     """The input of every stage of one comparison."""
@@ -903,6 +938,8 @@ class Pair:
             answer, truth = (_DASHED.sub("-", one) for one in (answer, truth))
         if "\\hat" in truth and asked is not None and _REGRESSION.search(asked.text):
             answer, truth = (_ESTIMATED.sub(r"\1", one) for one in (answer, truth))
+        if ("\\hbar" in answer) != ("\\hbar" in truth):
+            answer, truth = (_REDUCED.sub(r"\\frac{h}{2\\pi}", one) for one in (answer, truth))
         if "}(" in answer + truth:
             answer, truth = _with_operators(answer, truth), _with_operators(truth, answer)
         if answer != truth:

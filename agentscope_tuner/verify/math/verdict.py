@@ -48,12 +48,13 @@ from agentscope_tuner.verify.math.node import (
 from agentscope_tuner.verify.math.parameters import same_span
 from agentscope_tuner.verify.math.prose import NARROWED, choice, is_value, letter, plain, time_of_day
 from agentscope_tuner.verify.math.quantities import (
+    axis_of_another,
     combines_unknowns,
     measures_another,
     names_another,
     power_asked,
 )
-from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about, is_english
+from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about, closed, is_english
 from agentscope_tuner.verify.math.readings import measured
 from agentscope_tuner.verify.math.sentences import by_sides, is_false, lettered, with_declared_constant
 from agentscope_tuner.verify.math.sets import is_work, same_sets
@@ -61,6 +62,7 @@ from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack, with_s
 from agentscope_tuner.verify.math.unfinished import unearned
 from agentscope_tuner.verify.math.units import (
     COUNTERS,
+    IN_LOWER_CASE,
     NUMBER_WORDS,
     exponent_named,
     in_asked_unit,
@@ -273,16 +275,20 @@ def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str
     asked = about(question)
     if asked is None or not (choices := asked.choices):
         return text, truth, question
+    text, truth = asked.in_latin(text), asked.in_latin(truth)
     if asked.has_small_choices:
         if _SMALL_LETTER.fullmatch(truth) is None:
             # those are the parts of the question
             return text, truth, question
         truth = truth.strip("()").upper()
         if small := _SMALL_CHOICE.match(text):
-            text = f"{small['letter'].upper()}. {small['value']}"
+            text = f"{small['letter'].upper()}. {closed(small['value'])}"
     value = plain(text.replace("\\%", "%")) if _WORDED.search(text) else ""
     said = [mark for mark, one in choices.items() if value and plain(one.replace("\\%", "%")) == value]
     text = said[0] if len(said) == 1 else text
+    own = _LETTER_AND_TEXT.fullmatch(plain(text))
+    if own is not None and plain(choices.get(own["letter"].upper(), "")) == own["said"]:
+        text = own["letter"].upper()
     text = _letter_with_value(text, choices)
     mine, theirs, chosen = letter(truth), letter(text), choice(text)
     if (mark := text[:1]) in choices and "".join(text.split()) == f"{mark}.{''.join(choices[mark].split())}":
@@ -378,6 +384,7 @@ _LETTER_BESIDE = re.compile(
     r"(?P<value>.+?)(?:\\right)?(?(open)[)）])\}?\$?"
 )
 _WORDED = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2}|[\u4e00-\u9fff]{2}")
+_LETTER_AND_TEXT = re.compile(r"[(（]?(?P<letter>[a-j])\s?[)）.．:：、]+\s?(?P<said>.+)")
 _SMALL_CHOICE = re.compile(r"(?:\\text\s*\{\s*)?\(?(?P<letter>[a-j])\)\s*\}?(?:\\[ ,;:!]|~|\s)*(?P<value>\S.*)")
 _SMALL_LETTER = re.compile(r"\(?[a-jA-J]\)?")
 
@@ -724,12 +731,18 @@ def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
     text, truth = _as_rounded(text, truth, question)
     text, truth = (with_square_brackets(side, question) for side in (_with_rounded_name(text, truth), truth))
     text, truth = units_in_line(text), units_in_line(truth)
+    if "=" in text and is_one_unit(truth):
+        # `1\\ \\mathrm{V}=`, the unit that is to be written in others
+        text = _UNIT_DEFINED.sub("", text, count=1)
     if is_one_unit(text) and is_one_unit(truth):
         # the units of a constant
         text, truth = f"1\\text{{ {unit_of_markup(text)}}}", f"1\\text{{ {unit_of_markup(truth)}}}"
     return with_declared_constant(text), with_declared_constant(truth)
 
 
+_UNIT_DEFINED = re.compile(
+    r"\A\s*1?(?:\s|~|\\[ ,;])*\\(?:mathrm|text)\s*\{\s*[a-zA-ZΩ]{1,5}\s*\}\s*=\s*(?:1(?:\s|~|\\[ ,;])+(?=\\))?"
+)
 # `P = Q = 40`
 _SHARED = re.compile(
     r"(?P<names>(?:(?:[a-zA-Z]|\\(?:alpha|beta|gamma|lambda|mu))(?:_\{?\w\}?)?(?:\^\{?(?:\*|\\ast)\}?)?\s*=\s*){2,6})(?P<value>(?:\\[a-zA-Z]+|[^=,;<>a-zA-Z\\]){1,40})"
@@ -809,6 +822,18 @@ _DOTTED = re.compile(r"(?<=_\{)[A-Z]\.[A-Z]{2,6}(?=\})")
 _NOUN_FIRST = re.compile(r"\\text\s*\{\s*(?P<noun>[^\W\d_]{3,14})\s*\}\s*(?P<amount>\d(?:[\d.,]|\{,\})*)")
 
 
+_AND_NUMBER = re.compile(r"(?<!\w)و\s?(?=\d)")
+# `\\mathbb{E}[X]`, `V(X)`
+_MOMENT = re.compile(
+    r"(?:\\(?:mathbb|mathrm|operatorname|text)\s*\{?\s*)?(?<![a-zA-Z])(?P<sign>E|Var|V|D)\}?\s*(?:\\left)?[\[(]\s*(?P<of>[XYZ])\s*"
+    r"(?:\\right)?[\])]"
+)
+
+
+def _in_one_sign(moment: re.Match[str]) -> str:
+    return f"{'E' if moment['sign'] == 'E' else 'V'}({moment['of']})"
+
+
 def prepared(answer: str, ground_truth: str, question: str | None) -> tuple[str, str, str | None]:
     """An answer, its reference and the question as they are compared: in one notation, without what says nothing.
 
@@ -816,6 +841,11 @@ def prepared(answer: str, ground_truth: str, question: str | None) -> tuple[str,
         JudgeError: the reference is unusable.
     """
     text, truth = bare(answer), reference(ground_truth)
+    if "و" in text + truth:
+        # the Arabic `and`, written together with a number
+        text, truth = (_AND_NUMBER.sub("and ", one) for one in (text, truth))
+    if "X" in text and "X" in truth:
+        text, truth = (_MOMENT.sub(_in_one_sign, one) for one in (text, truth))
     if FIGURES.fullmatch(text) is None or FIGURES.fullmatch(truth) is None:
         if not (is_value(text) and is_value(truth)):
             text, truth = in_notation(*_in_words(text, truth, question))
@@ -1018,14 +1048,17 @@ def _other_words(pair: Pair) -> str:
         unit = unit_named(word)
         # a unit of another language is compared where the reference has one
         is_one = is_physical(((singular(word), 1),)) or unit in units_named_in(question) or any(map(str.isalpha, truth))
-        return (unit is not None and is_one) or word in NUMBER_WORDS or word in COUNTERS
+        is_unit = unit is not None or word in IN_LOWER_CASE
+        return (is_unit and is_one) or word in NUMBER_WORDS or word in COUNTERS
 
     ref, ans = pair.ref.node, pair.ans.node
     stated = ans.args[-1] if isinstance(ans, Relation) else ans
     if isinstance(stated, Quantity) and stated.unit == (("unit", 5 - power_asked(question)),):
         return "square units" if power_asked(question) == 3 else "cubic units"
-    if (found := says_another(pair.answer, truth, question, is_understood)) or _BARE_VALUE.fullmatch(truth) is None:
+    if found := says_another(pair.answer, truth, question, is_understood):
         return found
+    if _BARE_VALUE.fullmatch(truth) is None:
+        return "" if "=" in truth or "," in truth else axis_of_another(pair.answer, question)
     if (found := names_another(pair.answer, question)) or ref is None or stated is None:
         return found
     return measures_another(ref, stated, question, pair.question.asked_units)
