@@ -1,19 +1,37 @@
 """Long tables of cases: some rows make one test, which runs all of them and shows each one that is wrong.
 
 A test by itself costs four milliseconds in all of the processes that collect, run and report it; most rows cost less.
-Rows marked `waits` run in a thread each, all at once.
+Rows marked `waits` run in a thread each, all at once. Fixtures that `each_row` makes, a folder and what is patched are
+each row's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import pytest
 
 Row = TypeVar("Row")
 ROWS = 25
+#: What makes the fixtures that each row gets anew, by module and name.
+FIXTURES: dict[tuple[str, str], Callable[..., Any]] = {}
+
+
+def each_row(function: Callable[..., Any], *, autouse: bool = False) -> Any:
+    """A fixture for one test, which rows of a table that are run as one test get as well, each its own."""
+    FIXTURES[function.__module__, function.__name__] = function
+    return pytest.fixture(autouse=autouse)(function)
+
+
+#: The same for each test of the module, though none names it.
+each_row_unasked = partial(each_row, autouse=True)
 
 
 def together(rows: Sequence[Row]) -> list[Sequence[Row]]:
@@ -68,13 +86,44 @@ class Rows(pytest.Item):
 
 
 def _error_of(row: pytest.Function) -> BaseException | None:
-    row.funcargs.update(row.callspec.params)
+    failed: BaseException | None = None
     try:
-        row.runtest()
-    # boundary: the rows after a failed one are checks as well
+        with ExitStack() as undone:
+            made = dict(row.callspec.params)
+            for name in _taken(row):
+                _make(name, row, made, undone)
+            row.funcargs.update(made)
+            # boundary: the rows after a failed one are checks as well, and fixtures see no error, as pytest has it
+            try:
+                row.runtest()
+            except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:  # noqa: BLE001
+                failed = error
+    # boundary: a fixture fails its row alone
     except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:  # noqa: BLE001
-        return error
-    return None
+        return failed or error
+    return failed
+
+
+def _make(name: str, row: pytest.Function, made: dict[str, Any], undone: ExitStack) -> Any:
+    """A fixture of one row, in `made`, behind those that it takes itself."""
+    if name not in made:
+        if name == "tmp_path":
+            # what a test has left running may still write there
+            made[name] = Path(undone.enter_context(TemporaryDirectory(ignore_cleanup_errors=True)))
+        elif name == "monkeypatch":
+            made[name] = undone.enter_context(pytest.MonkeyPatch.context())
+        else:
+            function = FIXTURES[row.module.__name__, name]
+            taken = [_make(each, row, made, undone) for each in inspect.signature(function).parameters]
+            yields = inspect.isgeneratorfunction(function)
+            made[name] = undone.enter_context(contextmanager(function)(*taken)) if yields else function(*taken)
+    return made[name]
+
+
+def _taken(row: pytest.Function) -> list[str]:
+    """The fixtures of a row beside its parameters, without those that pytest needs for them."""
+    beneath = ("request", "tmp_path_factory") if "tmp_path" in row.fixturenames else ()
+    return [name for name in row.fixturenames if name not in row.callspec.params and name not in beneath]
 
 
 def _at_once(rows: Sequence[pytest.Function]) -> Iterator[BaseException | None]:
@@ -97,9 +146,21 @@ def in_rows(collector: pytest.Collector, tests: Sequence[pytest.Item]) -> Sequen
 
 
 def _is_bare(test: pytest.Item) -> bool:
-    """Whether a test is its row alone: no fixture is made for it, and no mark says anything else of it."""
+    """Whether a test is its row alone: its fixtures are made for each row, and no mark says anything else of it."""
     if not isinstance(test, pytest.Function) or getattr(test.obj, "is_hypothesis_test", False):
         return False
     marks = list(test.iter_markers())
-    rows = all(mark.name in ("parametrize", "waits") and not mark.kwargs.get("indirect") for mark in marks)
-    return rows and set(test.fixturenames) == set(test.callspec.params)
+    if not all(mark.name in ("parametrize", "waits") and not mark.kwargs.get("indirect") for mark in marks):
+        return False
+    given = [mark.args[0] for mark in marks if mark.name == "parametrize"]
+    if not test.callspec.params.keys() <= {
+        name.strip() for names in given for name in (names.split(",") if isinstance(names, str) else names)
+    }:
+        # a fixture has rows of its own
+        return False
+    taken = _taken(test)
+    # what a row patches is patched for those that wait beside it, too
+    if not taken or any(mark.name == "waits" for mark in marks):
+        return not taken
+    known = all(name in ("tmp_path", "monkeypatch") or (test.module.__name__, name) in FIXTURES for name in taken)
+    return known and "request" not in inspect.signature(test.function).parameters

@@ -17,6 +17,7 @@ from tests.core.adapters.test_adapters_more import Sample, said
 from tests.core.adapters.test_adapters_nemo_gym import request as verify_request
 from tests.core.adapters.test_adapters_nemo_gym import said as output_message
 from tests.core.adapters.test_adapters_verl import settings
+from tests.tables import each_row_unasked
 
 
 class Told(BaseJudge):
@@ -106,7 +107,7 @@ SEAMS = [
 ]
 
 
-@pytest.fixture(autouse=True)
+@each_row_unasked
 def trainers_types(monkeypatch: pytest.MonkeyPatch) -> None:
     """The types of trainers that are not on PyPI, as they document them."""
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "stand_ins"))

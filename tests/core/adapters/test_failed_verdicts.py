@@ -29,6 +29,7 @@ from tests.core.adapters.test_adapters_nemo_gym import request as verify_request
 from tests.core.adapters.test_adapters_nemo_gym import said as output_message
 from tests.core.adapters.test_adapters_verl import settings
 from tests.core.adapters.test_trl_trainer import Trainer, brevity
+from tests.tables import each_row_unasked
 
 # the failed one among others, right and wrong
 GROUP = ["42", "41", "42", "boom", "41", "42", "41", "42"]
@@ -152,7 +153,7 @@ SEAMS = {
 }
 
 
-@pytest.fixture(autouse=True)
+@each_row_unasked
 def trainers_types(monkeypatch: pytest.MonkeyPatch) -> None:
     """The types of trainers that are not on PyPI, as they document them."""
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "stand_ins"))

@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 
 from agentscope_tuner import __version__
 from agentscope_tuner.cli.app import app
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[3]
 MAIN = "from agentscope_tuner.cli import main; main()"
@@ -42,7 +43,7 @@ ROWS = [
 BROKEN = [row("typed", 42), "{not json", row("no box", "42")]
 
 
-@pytest.fixture
+@each_row
 def conf(tmp_path: Path) -> Path:
     path = tmp_path / "math.yaml"
     path.write_text(MATH, encoding="utf-8")

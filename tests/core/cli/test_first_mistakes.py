@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
+from tests.tables import each_row
 
 ROW = '{"question": "6*7?", "answer": "42", "response": "\\\\boxed{42}"}\n'
 
@@ -20,7 +21,7 @@ def section(text: str) -> str:
     return "astuner:\n  task_judge:\n" + "".join(f"    {line}\n" for line in text.splitlines())
 
 
-@pytest.fixture
+@each_row
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "judge.yaml").write_text(section("judge: math"), encoding="utf-8")

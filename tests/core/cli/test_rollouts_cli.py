@@ -21,12 +21,13 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.rollouts.command import whole_run
 from agentscope_tuner.lab.rollouts.settings import load_settings, open_tasks
 from tests.rollout_world import FakeLender, Gate
+from tests.tables import each_row, each_row_unasked
 
 ROOT = Path(__file__).parents[3]
 WORLD = "tests.rollout_world"
 
 
-@pytest.fixture(autouse=True)
+@each_row_unasked
 def gate() -> Iterator[None]:
     Gate.opened.clear()
     yield
@@ -82,7 +83,7 @@ class Folder:
         return {name: row["judgement"]["reward"] for name, row in self.rows().items()}
 
 
-@pytest.fixture
+@each_row
 def folder(tmp_path: Path) -> Folder:
     return Folder(tmp_path)
 

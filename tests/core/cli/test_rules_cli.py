@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from agentscope_tuner.cli.rules import app
+from tests.tables import each_row
 
 AGENTS = Path(__file__).parents[3] / "configs" / "agents"
 BROKEN = """\
@@ -31,7 +32,7 @@ evaluation:
 """
 
 
-@pytest.fixture
+@each_row
 def table(tmp_path: Path) -> Path:
     path = tmp_path / "in.csv"
     path.write_text("id,output\n1,positive\n2,maybe so\n3, neutral\n", encoding="utf-8")

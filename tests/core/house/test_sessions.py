@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shlex
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +15,7 @@ import pytest
 
 import noxfile
 from noxfile import ENVIRONMENTS, TASKS
-from tests.tables import in_rows
+from tests.tables import each_row, in_rows
 
 ROOT = Path(noxfile.__file__).parent
 ROWS = [task for tasks in TASKS.values() for task in tasks]
@@ -176,7 +178,7 @@ def test_rows_that_wait_do_so_together_and_one_with_a_mark_of_its_own_stays_a_te
 
 
 @pytest.mark.parametrize("mark", [pytest.mark.slow, pytest.mark.timeout(5), pytest.mark.usefixtures("tmp_path")])
-def test_rows_that_bear_a_mark_or_take_a_fixture_stay_tests(
+def test_rows_that_bear_a_mark_or_take_a_fixture_of_pytest_stay_tests(
     request: pytest.FixtureRequest, mark: pytest.MarkDecorator
 ) -> None:
     @mark
@@ -184,4 +186,47 @@ def test_rows_that_bear_a_mark_or_take_a_fixture_stay_tests(
     def test_table(number: int) -> None:
         assert number
 
-    assert len(collected(request, test_table)) == 2
+    @pytest.mark.parametrize("number", [1, 2])
+    def test_told(number: int, caplog: pytest.LogCaptureFixture) -> None:
+        assert number
+
+    @pytest.mark.parametrize("number", [1, 2])
+    def test_asked(number: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+        assert number
+
+    assert [len(collected(request, each)) for each in (test_table, test_told, test_asked)] == [2, 2, 2]
+
+
+UNDONE: list[Path] = []
+
+
+@each_row
+def noted(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path / "noted"
+    UNDONE.append(tmp_path)
+
+
+def test_each_row_has_a_folder_its_fixtures_and_what_it_patches_to_itself(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    @pytest.mark.parametrize("number", [0, 1, 2])
+    def test_table(number: int, noted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("ASTUNER_ROW", str(number))
+        assert noted.parent == tmp_path
+        assert not noted.exists()
+        noted.touch()
+        seen.append(tmp_path)
+        assert number != 1
+
+    monkeypatch.chdir(tmp_path)
+    UNDONE.clear()
+    (test,) = collected(request, test_table)
+    with pytest.raises(AssertionError, match="1 of 3 rows fail"):
+        test.runtest()
+    assert seen == UNDONE
+    assert len(set(seen)) == 3
+    assert not any(folder.exists() for folder in seen)
+    assert (Path.cwd(), os.environ.get("ASTUNER_ROW")) == (tmp_path, None)

@@ -30,9 +30,10 @@ from tests.rollout_world import (
     runner_of,
     tasks_of,
 )
+from tests.tables import each_row_unasked
 
 
-@pytest.fixture(autouse=True)
+@each_row_unasked
 def gate() -> Iterator[None]:
     Gate.opened.clear()
     yield

@@ -19,6 +19,7 @@ from agentscope_tuner import show
 from agentscope_tuner.lab.labels import MOST_ALARMS, beside, read_alarms
 from agentscope_tuner.lab.view.report import write_report
 from agentscope_tuner.lab.view.server import ViewSession, create_view_app
+from tests.tables import each_row
 
 TOKEN = "t0ken"
 HOST = "127.0.0.1:8123"
@@ -38,14 +39,14 @@ ROW: dict[str, Any] = {
 }
 
 
-@pytest.fixture
+@each_row
 def scored(tmp_path: Path) -> Path:
     path = tmp_path / "</title><b>.jsonl".replace("/", "_")
     path.write_text(json.dumps(ROW) + "\n", encoding="utf-8")
     return path
 
 
-@pytest.fixture
+@each_row
 def session(scored: Path) -> Iterator[ViewSession]:
     session = ViewSession(scored, scored.with_name("labels.jsonl"))
     session.index.update()

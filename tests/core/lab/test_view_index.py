@@ -18,6 +18,7 @@ from agentscope_tuner.lab.view.queries import (
     IndexReader,
     condition_of,
 )
+from tests.tables import each_row
 
 
 def row(id_: object = "a-0", reward: float | None = 1.0, **more: Any) -> dict[str, Any]:
@@ -68,12 +69,12 @@ class Looked:
             self.earlier.close()
 
 
-@pytest.fixture
+@each_row
 def file(tmp_path: Path) -> Path:
     return tmp_path / "scored.jsonl"
 
 
-@pytest.fixture
+@each_row
 def look() -> Iterator[Any]:
     opened: list[Looked] = []
 

@@ -21,12 +21,13 @@ from agentscope_tuner.records.output import judged_end, scored_output, stage_of
 from agentscope_tuner.records.reader import encoded
 from agentscope_tuner.storage import file_system
 from agentscope_tuner.task_judge.contract.judgement import Judgement
+from tests.tables import each_row_unasked
 
 NAN = float("nan")
 URL = "memory://out/scored.jsonl"
 
 
-@pytest.fixture(autouse=True)
+@each_row_unasked
 def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cache folder and a memory:// of this test's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

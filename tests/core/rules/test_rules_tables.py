@@ -15,6 +15,7 @@ import pytest
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.rules import RuleSet, compile_rules, tables
 from agentscope_tuner.rules.table_run import RuleTally, check_table, count_table
+from tests.tables import each_row
 
 RULES = compile_rules(
     [
@@ -48,7 +49,7 @@ class Check:
         return count_table(self.outfile, on_problem=self.on_problem, on_row=lambda rows, share: None, **options)
 
 
-@pytest.fixture
+@each_row
 def check(tmp_path: Path) -> Check:
     return Check(tmp_path)
 

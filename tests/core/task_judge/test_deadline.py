@@ -28,6 +28,7 @@ from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract import deadline
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from tests import hanging_judges
+from tests.tables import each_row_unasked
 
 SECONDS = 0.1
 # what hangs goes on for an hour: this much is what a busy machine may add
@@ -38,7 +39,7 @@ QUICK = WorkflowOutput(metadata={"final_answer": "quick"})
 GROUP = [OUTPUT] * 4
 
 
-@pytest.fixture(autouse=True)
+@each_row_unasked
 def nothing_hangs_on() -> Iterator[None]:
     with hanging_judges.release():
         yield
