@@ -344,11 +344,11 @@ def check_places(config: DictConfig) -> None:
         return
     if not isinstance(ours, DictConfig):
         raise ConfigError(f"astuner must be a mapping that holds task_judge, got {ours!r}")
-    misspelt = difflib.get_close_matches("task_judge", map(str, ours), n=1, cutoff=0.8)
-    if "task_judge" not in ours and misspelt:
+    if "task_judge" not in ours and (misspelt := difflib.get_close_matches("task_judge", map(str, ours), 1, 0.8)):
         raise ConfigError(f"astuner.{misspelt[0]}: unknown key; did you mean 'task_judge'?")
+    beside = set(ours) - _SHARED_KEYS
     for key in TaskJudgeConfig.model_fields:
-        if key not in ours or key in _SHARED_KEYS:
+        if key not in beside or key not in ours:
             continue
         if isinstance(ours[key], str) if key == "judge" else (key in _OWN_KEYS or ours[key]):
             raise ConfigError(f"astuner.{key} stands where nobody reads it: write astuner.task_judge.{key}")
@@ -488,12 +488,25 @@ def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Sett
         merged = given if own else OmegaConf.merge({}, given, OmegaConf.from_dotlist(list(overrides)))
         assert isinstance(merged, DictConfig)
         check_places(merged)
-        plain = _plain(merged, SECTION)
-        read |= frozenset(_READ.findall(repr(OmegaConf.to_container(merged, resolve=False))))
-        return replace(_settings(merged, plain, validate_section(TaskJudgeConfig, plain, SECTION)), environment=read)
+        written: Any = OmegaConf.to_container(merged, resolve=False)
+        shown = repr(written)
+        plain = _as_written(written) if "${" not in shown else None
+        nodes = merged.astuner.task_judge if own and plain is not None else None
+        if plain is None:
+            plain = _plain(merged, SECTION)
+        section = validate_section(TaskJudgeConfig, plain, SECTION)
+        return replace(_settings(merged, plain, section, nodes), environment=read | frozenset(_READ.findall(shown)))
     # OmegaConf raises a TypeError when a list is merged into a mapping, and YAML errors for an override's value
     except (OmegaConfBaseException, TypeError, yaml.YAMLError) as exc:
         raise ConfigError(f"cannot merge the configuration: {exc}") from exc
+
+
+def _as_written(whole: dict[Any, Any]) -> dict[Any, Any] | None:
+    """Our section of a configuration without interpolations, if it has one that is a mapping."""
+    beside, own = SECTION.split(".")
+    around = whole.get(beside)
+    section = around.get(own) if isinstance(around, dict) else None
+    return section if isinstance(section, dict) else None
 
 
 def inner_settings(config: Mapping[str, Any] | DictConfig, key: str, name: str, section: TaskJudgeConfig) -> Settings:
@@ -518,27 +531,35 @@ def inner_settings(config: Mapping[str, Any] | DictConfig, key: str, name: str, 
     return _settings(copied, {**plain, "deadline": section.deadline}, section)
 
 
-def _settings(whole: DictConfig, plain: dict[str, Any], section: TaskJudgeConfig) -> Settings:
-    """The settings of `whole`, a copy of the caller's configuration, whose section is `plain`, typed `section`."""
+def _settings(
+    whole: DictConfig, plain: dict[str, Any], section: TaskJudgeConfig, nodes: DictConfig | None = None
+) -> Settings:
+    """The settings of `whole`, a copy of the caller's configuration, whose section is `plain`, typed `section`.
+
+    `nodes` are those that `plain` was read from, if they may be used up: most of a judge's load is to make nodes.
+    """
     # The flag belongs to the caller's configuration
     OmegaConf.set_readonly(whole, False)
     # Judges read the whole configuration and expect our defaults in it
     with flag_override(whole, "no_deepcopy_set_nodes", True):
-        OmegaConf.update(whole, SECTION, _with_defaults(plain), merge=False, force_add=True)
+        OmegaConf.update(whole, SECTION, _with_defaults(plain, nodes), merge=False, force_add=True)
     return Settings(whole, section)
 
 
-def _with_defaults(plain: dict[str, Any]) -> DictConfig:
+def _with_defaults(plain: dict[str, Any], given: DictConfig | None = None) -> DictConfig:
     """A section as OmegaConf nodes, with the defaults of the keys that it leaves out, also in its parts and routes."""
     nodes: DictConfig = pickle.loads(_default_nodes())
-    for key, value in plain.items():
-        if key in ("parts", "routes"):
-            with flag_override(nodes, "no_deepcopy_set_nodes", True):
-                nodes[key] = {name: _with_defaults(inner) for name, inner in _text_keys(value).items()}
-        elif key == "math":
-            nodes[key].merge_with(value)
-        else:
-            nodes[key] = [] if key == "rules" and value is None else value
+    with flag_override(nodes, "no_deepcopy_set_nodes", True):
+        for key, value in plain.items():
+            if key in ("parts", "routes"):
+                made = given[key] if given is not None else {}
+                nodes[key] = {name: _with_defaults(inner, made.get(name)) for name, inner in _text_keys(value).items()}
+            elif key == "math":
+                nodes[key].merge_with(value)
+            elif given is not None and isinstance(value, dict | list):
+                nodes[key] = given[key]
+            else:
+                nodes[key] = [] if key == "rules" and value is None else value
     return nodes
 
 
