@@ -145,6 +145,8 @@ def statements(rest: str, content: str, before: str = "") -> Iterator[tuple[tupl
 
 _FRAME = re.compile(r"(?:\A|[.!?。！？|।\n])\s*((?:[^\W\d_]+[ :]+){1,5})[\s$*\\]*\Z")
 _FRAME_NEAR, _SHORTEST_FRAME = 80, 4
+_VALUE_BEHIND = r"[\s:$*]+(?=[-−]?\d|\\[(\[a-z])"
+_COMES = re.compile(rf"[^\W\d_]{_VALUE_BEHIND}", re.IGNORECASE)
 
 
 def _announced_alike(before: str, rest: str) -> Iterator[re.Match[str]]:
@@ -157,9 +159,13 @@ def _announced_alike(before: str, rest: str) -> Iterator[re.Match[str]]:
     words = words[next((at for at, word in enumerate(words) if not is_neutral(word)), 0) :]
     if len("".join(words)) < _SHORTEST_FRAME:
         return
+    near = rest[:_READ_BEHIND]
+    # most texts need no pattern of their own
+    if _COMES.search(near) is None or (near + words[0]).isascii() and words[0] not in near.lower():
+        return
     between = r"(?:[\s:]+[^\W\d_]+){0,2}?[\s:]+"
-    again = rf"(?<!\w){between.join(map(re.escape, words))}[\s:$*]+(?=[-−]?\d|\\[(\[a-z])"
-    yield from re.finditer(again, rest[:_READ_BEHIND], re.IGNORECASE)
+    again = rf"(?<!\w){between.join(map(re.escape, words))}{_VALUE_BEHIND}"
+    yield from re.finditer(again, near, re.IGNORECASE)
 
 
 def _has(said: str, content: str) -> bool:

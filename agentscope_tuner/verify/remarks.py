@@ -414,12 +414,15 @@ _SAYS_NO_MEMBER = (
     r"[^.,;。，\d\n]{0,16}(?:belong|member|element|dazu\b|lösung|nullstelle|soluci|solução|soluzione|pertenece"
     r"|pertence|racine|ra[íi]z|подход|корен|решени|[解根属])|(?<=\d) (?:не подходит|n['’]y appartient pas))"
 )
+_NO_MEMBER = re.compile(rf"\d{_SAYS_NO_MEMBER}", re.IGNORECASE)
 _BELONGS = re.compile("belong|element|dazu|appart|perten|属")
 _MOST_MEMBERS = 8
 
 
 def _denied_member(behind: str, text: str) -> str:
     """What denies one of the answer's numbers where it is said once more: `2 is no solution`; empty where none does."""
+    if _NO_MEMBER.search(behind) is None:
+        return ""
     members = list(dict.fromkeys(_DIGITS.findall(text)))[:_MOST_MEMBERS]
     if not members or re.search(r"[a-zA-Z]", re.sub(r"\\[a-zA-Z]+|[a-z]\s*=", "", text)):
         return ""
