@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from agentscope_tuner.graders.base_grader import BaseGrader
-from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
 from agentscope_tuner.graders.client.usage import IMAGE_TOKENS, Usage, message_tokens
-from agentscope_tuner.graders.combine import WeightedSumGrader
-from agentscope_tuner.graders.llm_grader import LLMGrader
 
-Question = tuple[ChatModel, Prompt]
+if TYPE_CHECKING:
+    from agentscope_tuner.graders.base_grader import BaseGrader
+    from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
+
+Question: TypeAlias = "tuple[ChatModel, Prompt]"
 
 # A reason of a sentence or two, and a score. Models that think write more
 _REASON_TOKENS = 60
@@ -80,6 +80,10 @@ def questions_of(grader: BaseGrader, values: Mapping[str, Any]) -> list[Question
     Raises:
         GraderError: the arguments are wrong, so that the grader would fail before it asks.
     """
+    # every judge's load comes by here, and few ask graders
+    from agentscope_tuner.graders.combine import WeightedSumGrader
+    from agentscope_tuner.graders.llm_grader import LLMGrader
+
     if isinstance(grader, LLMGrader):
         return [(grader.model, prompt) for prompt in grader.prompts(values)]
     if isinstance(grader, WeightedSumGrader):

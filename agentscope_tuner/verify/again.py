@@ -161,7 +161,7 @@ def _announced_alike(before: str, rest: str) -> Iterator[re.Match[str]]:
         return
     near = rest[:_READ_BEHIND]
     # most texts need no pattern of their own
-    if _COMES.search(near) is None or (near + words[0]).isascii() and words[0] not in near.lower():
+    if _COMES.search(near) is None or ((near + words[0]).isascii() and words[0] not in near.lower()):
         return
     between = r"(?:[\s:]+[^\W\d_]+){0,2}?[\s:]+"
     again = rf"(?<!\w){between.join(map(re.escape, words))}{_VALUE_BEHIND}"

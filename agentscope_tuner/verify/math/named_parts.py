@@ -326,8 +326,7 @@ _AT_VALUE = re.compile(
 
 def _with_places(pair: Pair) -> list[tuple[str, str]]:
     """An extreme value and its place, each with that of the reference; none if a side has not both."""
-    theirs, mine = (_value_at(unset(side)) for side in (pair.answer, pair.truth))
-    if theirs is None or mine is None:
+    if (theirs := _value_at(unset(pair.answer))) is None or (mine := _value_at(unset(pair.truth))) is None:
         return []
     (said, place), (told, wanted) = theirs, mine
     letters = LETTERS.findall(pair.question.text if pair.question is not None else "")

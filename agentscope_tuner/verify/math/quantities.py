@@ -280,6 +280,7 @@ def names_one_quantity(text: str) -> bool:
     return len(named - {"length"}) <= 1 and named.isdisjoint(_SHARES)
 
 
+@lru_cache(maxsize=256)
 def _named(text: str) -> frozenset[str]:
     """The quantities that a text speaks of."""
     return frozenset(one.name for one in _QUANTITIES if one.said.search(text[-_MAX_CHARS:]))
@@ -300,11 +301,11 @@ def names_another(answer: str, question: str) -> str:
     asked = _asked(question)
     own = frozenset(one.name for one in asked)
     head = _HEAD.match(answer[:_MAX_ANSWER])
-    said = _named(head["words"]) if head is not None else frozenset()
-    near = own | _named(asking_clause(question)[0]) if own else _named(question)
-    near |= _DIVISION if not near.isdisjoint(_DIVISION) else frozenset()
-    if head is not None and said and said.isdisjoint(near):
-        return head["words"].strip()
+    if head is not None and (said := _named(head["words"])):
+        near = own | _named(asking_clause(question)[0]) if own else _named(question)
+        near |= _DIVISION if not near.isdisjoint(_DIVISION) else frozenset()
+        if said.isdisjoint(near):
+            return head["words"].strip()
     if own & {"time", "age", "length"} and _WHEN.search(question) is None and _CLOCK.search(answer[:_MAX_ANSWER]):
         return "a time of day"
     return axis_of_another(answer, question) or _letter_of_another(answer[:_MAX_ANSWER], asked, question)

@@ -252,11 +252,27 @@ _BETWEEN_BLANKS = re.compile(
 )
 
 
+_ALTERNATIVE_ENDS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|([(|)])")
+
+
+def _by_words(pattern: str) -> str:
+    """The same alternatives in another order: a word's edge, with which many begin, is looked for once for all."""
+    depth, ends = 0, [-1]
+    for sign in _ALTERNATIVE_ENDS.finditer(pattern):
+        depth += (sign[1] == "(") - (sign[1] == ")")
+        if sign[1] == "|" and depth == 0:
+            ends.append(sign.start())
+    parts = [pattern[start + 1 : end] for start, end in itertools.pairwise([*ends, len(pattern)])]
+    words = [part[2:] for part in parts if part.startswith(r"\b")]
+    others = [part for part in parts if not part.startswith(r"\b")]
+    return "|".join([*([rf"\b(?:{'|'.join(words)})"] if words else []), *others])
+
+
 class _Says(Kept["Question", bool]):
     """A fact that holds where a pattern is found in the question, in capitals or not."""
 
     def __init__(self, pattern: str) -> None:
-        found = re.compile(pattern, re.IGNORECASE)
+        found = re.compile(_by_words(pattern), re.IGNORECASE)
         super().__init__(lambda question: found.search(question.text) is not None)
 
     def __set_name__(self, owner: type[Question], name: str) -> None:
