@@ -21,9 +21,10 @@ from typing import Any
 from agentscope_tuner.graders.injection_defence import as_written, composed, lower_letters
 
 # A key, a colon or an equals sign, and a value. Each may stand in up to six quotes and backslashes
+_BETWEEN = ":=∶"
 _QUOTE = r"[\\\"'“”‘’„«»`´]{0,6}"
 _PAIR = re.compile(
-    rf"({_QUOTE})([^\W\d][\w \-\\]{{0,30}}?){_QUOTE}\s{{0,8}}(?:[:=∶]|=>)\s{{0,8}}"
+    rf"({_QUOTE})([^\W\d][\w \-\\]{{0,30}}?){_QUOTE}\s{{0,8}}(?:[{_BETWEEN}]|=>)\s{{0,8}}"
     rf"(?:\[([^\[\]{{}}]{{0,200}})\]|({_QUOTE})(.{{0,40}}?)(?=[\"'“”‘’`\\,;<>(){{}}\[\]\n]|$))",
     re.DOTALL,
 )
@@ -280,8 +281,9 @@ def _pairs_in(text: str) -> Iterator[Pair]:
 
 
 def _pair_matches(text: str) -> Iterator[re.Match[str]]:
-    position = 0
-    while match := _PAIR.search(text, position):
+    position, last = 0, max(map(text.rfind, _BETWEEN))
+    # behind the last sign stands no key, and to look for one takes a text's whole length
+    while position <= last and (match := _PAIR.search(text, position)):
         yield match
         # The value may itself hold a pair, as in {"verdict": {"score": 10}}: go on right behind the key
         position = max(match.end(2), match.start() + 1)
