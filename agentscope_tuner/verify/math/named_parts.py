@@ -313,7 +313,7 @@ _REACHED = (
     r"|raggiunt[oa]|atingid[oa]|достигается|(?:with )?equality(?: holds)?)(?![a-z])|取得)"
 )
 _VALUE_AT = re.compile(
-    rf"(?P<head>.+?)\s*(?:(?:[,，;；.]\s*)?(?:{_REACHED}\s*)?(?:{_AT})\s*{_PLACE}"
+    rf"\A(?P<head>.+?)\s*(?:(?:[,，;；.]\s*)?(?:{_REACHED}\s*)?(?:{_AT})\s*{_PLACE}"
     rf"|[(（]\s*(?:{_REACHED}\s*)?(?:{_AT})?\s*{_PLACE.replace('place', 'inside')}\s*[)）]"
     rf"|[,，;；]\s*(?={_COORDINATE}|\([a-z](?:\s*,\s*[a-z])+\)\s*=)(?![a-zA-Z]\()"
     rf"{_PLACE.replace('place', 'listed')})"

@@ -1166,7 +1166,7 @@ class _WholeNumberReader:
 
 # `2k+1, k \in \mathbb{Z}`: a formula in a letter, and which whole numbers the letter stands for
 _FORM = re.compile(
-    r"(?:(?P<own>[a-z])\s*=\s*)?(?P<form>[^=<>≤≥,;:(]*?(?:\([^()=<>,]*\)[^=<>≤≥,;:(]*)*?)\s*(?:[,;:|(]|\\mid(?![a-z]))?\s*"
+    r"\A(?:(?P<own>[a-z])\s*=\s*)?(?P<form>[^=<>≤≥,;:(]*?(?:\([^()=<>,]*\)[^=<>≤≥,;:(]*)*?)\s*(?:[,;:|(]|\\mid(?![a-z]))?\s*"
     r"(?:(?:其中|where|with|for|mit|où|für|dove|con|где)\s*)?(?:(?:some|any|all|every|an?)\s)?"
     r"(?P<said>(?:positive|non-?negative)?\s*(?:integers?|(?:whole )?numbers?)\s*)?(?P<of>[a-z])(?![a-z])\s*"
     r"(?:(?P<is>(?:is|being|ist|est|es)\s(?:an?\s|any\s)?(?:positive|non-?negative)?\s*(?:integer|whole number))"

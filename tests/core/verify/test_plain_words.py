@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
 
-from agentscope_tuner.verify.find import find_answer
+from agentscope_tuner.verify.find import PlacedAnswer, find_answer
 from agentscope_tuner.verify.math.around import asked_of
 from agentscope_tuner.verify.math.place import judge_place, numbers_first
 from agentscope_tuner.verify.math.question import NO_QUESTION, about
@@ -20,20 +19,18 @@ from agentscope_tuner.verify.words import LINKS, Known, lead_of, leads_plainly, 
 ROWS = Path(__file__).parents[3] / "benchmarks" / "math" / "redteam"
 
 
-def rows() -> Iterator[dict[str, str]]:
-    """The red team's whole texts with a value in their box."""
-    for path in sorted(ROWS.glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            if "\\boxed" in row.get("output", ""):
-                yield row
+@cache
+def rows() -> list[tuple[dict[str, str], PlacedAnswer]]:
+    """The red team's whole texts with a value in their box, and the answer that is found there."""
+    lines = (line for path in sorted(ROWS.glob("*.jsonl")) for line in path.read_text(encoding="utf-8").splitlines())
+    boxed = (row for row in map(json.loads, lines) if "\\boxed" in row.get("output", ""))
+    return [(row, find_answer(row["output"], ("boxed",), by_value=True)) for row in boxed]
 
 
 def test_a_lead_of_plain_words_is_turned_by_no_pattern() -> None:
     """Over all texts that were written to be turned unseen."""
     plain = 0
-    for row in rows():
-        found = find_answer(row["output"], ("boxed",), by_value=True)
+    for row, found in rows():
         asked = asked_of(about(row.get("question")) or NO_QUESTION)
         lead = lead_of(found.before)
         if leads_plainly(lead, asked):
@@ -45,9 +42,8 @@ def test_a_lead_of_plain_words_is_turned_by_no_pattern() -> None:
 def test_plain_numbers_get_the_verdict_that_the_rules_of_wording_would_give() -> None:
     """Over the same texts: for the number in the box, and for one more."""
     decided = 0
-    for row in rows():
-        found, question = find_answer(row["output"], ("boxed",), by_value=True), row.get("question") or None
-        number = found.text or ""
+    for row, found in rows():
+        number, question = found.text or "", row.get("question") or None
         for truth in (number, str(int(number) + 1)) if number.isdecimal() and number.isascii() else ():
             if (known := numbers_first(found, truth, question)) is None:
                 continue
