@@ -128,27 +128,9 @@ def resumed(blocks: Iterable[Block], earlier: Iterator[EarlierRow], digest: str)
     Raises:
         ConfigError: as `with_earlier`; the rows before the wrong row are handed on first.
     """
-    following = _Following(earlier)
     for block in blocks:
-        if following.ended:
-            yield block
-        else:
-            yield from gathered(with_earlier(block.items(), following, digest))
-
-
-class _Following(Iterator[EarlierRow]):
-    """Iterates the rows of an earlier run, and knows whether they have ended."""
-
-    def __init__(self, rows: Iterator[EarlierRow]) -> None:
-        self.ended = False
-        self._rows = rows
-
-    def __next__(self) -> EarlierRow:
-        try:
-            return next(self._rows)
-        except StopIteration:
-            self.ended = True
-            raise
+        before = list(islice(earlier, block.steps()))
+        yield from gathered(with_earlier(block.items(), iter(before), digest)) if before else (block,)
 
 
 def with_earlier(lines: Iterator[Line], earlier: Iterator[EarlierRow], digest: str) -> Iterator[Line | JudgedBefore]:
@@ -211,8 +193,8 @@ class RolloutGroup(LineBlock):
         return list(enumerate(judgements, self.first))
 
 
-class RolloutJudge:
-    """Judges rollouts, by units.
+class _AsksAJudge:
+    """A judge, and its verdicts on rollouts that are judged together.
 
     Attributes:
         inner: the judge itself.
@@ -220,21 +202,41 @@ class RolloutJudge:
         concurrency: rows judged at once in a process, where the judge awaits.
         deadline: of a unit, in seconds.
         recipe: how another process makes the same object.
-        outcome: gives the verdict of a judge that does not rank, without its seconds, or a failed verdict.
 
     Raises:
         ConfigError: the judge cannot be loaded.
     """
 
-    def __init__(self, config: Source, *, in_worker: bool = False) -> None:
+    def __init__(self, config: Source, *given: object, in_worker: bool = False) -> None:
         settings = resolve(config)
         judge = load_judge(settings)
         self._judge = judge.without_deadline() if in_worker else judge
         self.inner = judge.inner
-        self.recipe: tuple[object, ...] = (_in_worker, RolloutJudge, settings)
-        self.traits, self.outcome = self._judge.traits, self._judge.outcome
+        self.recipe: tuple[object, ...] = (_in_worker, type(self), settings, *given)
+        self.traits = self._judge.traits
         self.concurrency = settings.task_judge.concurrency
         self.deadline = settings.task_judge.deadline
+
+    def verdicts(self, rollouts: Sequence[Rollout]) -> list[Judgement]:
+        """A judgement for each rollout of a group."""
+        task, outputs = _task_and_outputs(rollouts)
+        if refused := self._judge.refused([rollout.task for rollout in rollouts]):
+            return refused
+        # A judge that ranks is given a group even where it has one member
+        return self._judge.judge_group(task, outputs) if self.traits.ranks else [self._judge.judge(task, outputs[0])]
+
+    async def averdicts(self, rollouts: Sequence[Rollout]) -> list[Judgement]:
+        """The same on an event loop."""
+        task, outputs = _task_and_outputs(rollouts)
+        if refused := self._judge.refused([rollout.task for rollout in rollouts]):
+            return refused
+        if self.traits.ranks:
+            return await self._judge.ajudge_group(task, outputs)
+        return [await self._judge.ajudge(task, outputs[0])]
+
+
+class RolloutJudge(_AsksAJudge):
+    """Judges rollouts, by units."""
 
     def blocks(self, items: Iterable[Rollout]) -> Iterator[RolloutGroup]:
         """See Work: a block for each rollout, or each run of neighbours with one task id where the judge ranks."""
@@ -272,34 +274,6 @@ class RolloutJudge:
         results = pickle.loads(notes[0])
         return results if isinstance(results, str) else self.unpack(results)
 
-    def verdicts(self, rollouts: Sequence[Rollout]) -> list[Judgement]:
-        """A judgement for each rollout of a group."""
-        task, outputs = _task_and_outputs(rollouts)
-        if refused := self._judge.refused([rollout.task for rollout in rollouts]):
-            return refused
-        # A judge that ranks is given a group even where it has one member
-        return self._judge.judge_group(task, outputs) if self.traits.ranks else [self._judge.judge(task, outputs[0])]
-
-    async def averdicts(self, rollouts: Sequence[Rollout]) -> list[Judgement]:
-        """The same on an event loop."""
-        task, outputs = _task_and_outputs(rollouts)
-        if refused := self._judge.refused([rollout.task for rollout in rollouts]):
-            return refused
-        if self.traits.ranks:
-            return await self._judge.ajudge_group(task, outputs)
-        return [await self._judge.ajudge(task, outputs[0])]
-
-    def estimate(self, items: Sequence[Rollout], reckoner: Reckoner) -> tuple[int, Estimate]:
-        """How many rollouts of a unit the judge would be asked about, and what that would use: see BaseJudge.
-
-        Raises:
-            JudgeError: there would be no verdict.
-        """
-        from agentscope_tuner.task_judge.contract.task_judge import estimate_of
-
-        task, outputs = _task_and_outputs(items)
-        return estimate_of(self._judge, task, outputs, reckoner)
-
 
 def _in_worker(kind: Callable[..., Any], *arguments: Any) -> Any:
     return kind(*arguments, in_worker=True)
@@ -333,7 +307,7 @@ _ROWS = 32
 Parsed = tuple[Rollout, WorkflowTask]
 
 
-class LineJudge:
+class LineJudge(_AsksAJudge):
     """Judges lines of rollout files, in blocks: parses each line, and writes and counts it with its verdict.
 
     Args:
@@ -353,29 +327,22 @@ class LineJudge:
     def __init__(
         self, config: Source, digest: str = "", stop_at_failure: bool = False, *, in_worker: bool = False
     ) -> None:
-        settings = resolve(config)
-        self._rollouts = RolloutJudge(settings, in_worker=in_worker)
-        self.digest = digest
-        self.stop_at_failure = stop_at_failure
-        self.in_worker = in_worker
-        self.recipe: tuple[object, ...] = (_in_worker, LineJudge, settings, digest, stop_at_failure)
-        self.inner, self.traits = self._rollouts.inner, self._rollouts.traits
-        self.concurrency = self._rollouts.concurrency
-        self.deadline = self._rollouts.deadline
-        self._outcome = self._rollouts.outcome
+        super().__init__(config, digest, stop_at_failure, in_worker=in_worker)
+        self.digest, self.stop_at_failure, self.in_worker = digest, stop_at_failure, in_worker
         # A judge that waits, ranks neighbours or lives in this process takes rows one by one
         self.takes_blocks = self.traits.kind == "cpu" and not self.traits.ranks and not self.traits.in_main
 
     def estimate(self, items: Sequence[Line], reckoner: Reckoner) -> tuple[int, Estimate]:
-        """See RolloutJudge; lines that cannot be read are left out, since the judge is not asked about them.
+        """How many lines of a unit the judge would be asked about, and what that would use: see BaseJudge.
 
         Raises:
             JudgeError: there would be no verdict.
         """
         from agentscope_tuner.graders.cost import Estimate
+        from agentscope_tuner.task_judge.contract.task_judge import estimate_of
 
         rollouts = [row.rollout for row in map(parse_line, items) if row.rollout is not None]
-        return self._rollouts.estimate(rollouts, reckoner) if rollouts else (0, Estimate())
+        return estimate_of(self._judge, *_task_and_outputs(rollouts), reckoner) if rollouts else (0, Estimate())
 
     def blocks(self, items: Iterable[Block]) -> Iterator[Block]:
         """See Work."""
@@ -426,13 +393,13 @@ class LineJudge:
     def _judge_rows(self, lines: Sequence[Line]) -> ScoredBlock:
         rows = [parse_line(line) for line in lines]
         rollouts = [row.rollout for row in rows if row.rollout is not None]
-        return self._all_scored(rows, self._rollouts.verdicts(rollouts) if rollouts else ())
+        return self._all_scored(rows, self.verdicts(rollouts) if rollouts else ())
 
     async def ajudge(self, block: Block) -> list[ScoredBlock]:
         """See Work."""
         rows = [parse_line(line) for line in block.items()]
         rollouts = [row.rollout for row in rows if row.rollout is not None]
-        return [self._all_scored(rows, await self._rollouts.averdicts(rollouts) if rollouts else ())]
+        return [self._all_scored(rows, await self.averdicts(rollouts) if rollouts else ())]
 
     def _all_scored(self, rows: Sequence[Row], judgements: Sequence[Judgement]) -> ScoredBlock:
         judged = iter(judgements)
@@ -472,11 +439,11 @@ class LineJudge:
         try:
             if parsed is None:
                 row = parse_line(item)
-                verdict = _bad_row(row) if row.rollout is None else self._rollouts.verdicts([row.rollout])[0]
+                verdict = _bad_row(row) if row.rollout is None else self.verdicts([row.rollout])[0]
                 return self._scored(row, verdict)
             rollout, task = parsed
             started = time.perf_counter()
-            outcome = self._outcome(task, rollout.output)
+            outcome = self._judge.outcome(task, rollout.output)
             seconds = time.perf_counter() - started
             if isinstance(outcome, Judgement):
                 line = item.raw[:-1] + judged_end(outcome, seconds, self.digest)
@@ -513,10 +480,9 @@ def _added(metrics: Mapping[str, float], more: Mapping[str, float]) -> dict[str,
 
 def _bad_row(row: Row) -> Judgement:
     assert row.problem is not None
-    problem = row.problem
     # Summaries count failures by reason: drop the column, so that the same mistake always has the same reason
-    kind = re.sub(r" at column \d+", "", problem)
-    return Judgement.failed(problem, cause=Cause.INPUT, reason=f"bad row: {kind}")
+    kind = re.sub(r" at column \d+", "", row.problem)
+    return Judgement.failed(row.problem, cause=Cause.INPUT, reason=f"bad row: {kind}")
 
 
 class JudgedBlock:
