@@ -24,10 +24,11 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.rollouts.processes import RolloutProcesses
 from agentscope_tuner.lab.rollouts.rows import Earlier, RolloutRow, RolloutTally
 from agentscope_tuner.lab.rollouts.runner import Lend, RolloutRunner, model_tuners
-from agentscope_tuner.lab.rollouts.settings import TaskSet, load_settings, open_tasks
+from agentscope_tuner.lab.rollouts.settings import load_settings, open_tasks
 from agentscope_tuner.records.output import ScoredFile
 from agentscope_tuner.records.scored_rows import Summary
 from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.workflow import Task
 
 Runner = RolloutRunner | RolloutProcesses
 
@@ -83,12 +84,12 @@ def whole_run(
     tally = RolloutTally(unheard=set(settings.rollout.trainable_targets or ()))
     written, started = _Written(settings.digest, tally), time.perf_counter()
     try:
-        with open_tasks(settings, limit=limit) as tasks, ScoredFile(output, resume=resume) as scored:
-            earlier = Earlier(scored, settings.digest, tasks.tasks(), settings.rollout.num_repeat)
+        with open_tasks(settings, limit=limit) as (tasks, place), ScoredFile(output, resume=resume) as scored:
+            earlier = Earlier(scored, settings.digest, tasks, settings.rollout.num_repeat)
             runner = (
                 RolloutProcesses(whole, lend, settings.rollout, processes, earlier=earlier.rows_of)
                 if processes > 1
-                else RolloutRunner.of(settings, judge, lender, tasks.place, earlier.rows_of)
+                else RolloutRunner.of(settings, judge, lender, place, earlier.rows_of)
             )
             _roll_out(runner, settings.rollout.num_repeat, tasks, earlier, scored, written)
     except KeyboardInterrupt as exc:
@@ -119,7 +120,7 @@ class _Written:
         for row in group:
             scored.write(row.to_line(self.digest))
             self.summary.add(row.judgement, name=row.id)
-            self.kept += row.line is not None
+            self.kept += row.kept
         self.tally.add(group)
 
     def so_far(self) -> str:
@@ -129,10 +130,10 @@ class _Written:
 
 
 def _roll_out(
-    runner: Runner, num_repeat: int, tasks: TaskSet, earlier: Earlier, scored: ScoredFile, written: _Written
+    runner: Runner, num_repeat: int, tasks: Sequence[Task], earlier: Earlier, scored: ScoredFile, written: _Written
 ) -> None:
-    todo = (task for task in tasks.tasks() if not earlier.has(task.task_id))
-    with _shown(runner, written, tasks.count * num_repeat) as show, _interrupting(runner) as interrupted:
+    todo = (task for task in tasks if not earlier.has(task.task_id))
+    with _shown(runner, written, len(tasks) * num_repeat) as show, _interrupting(runner) as interrupted:
         for group in chain(earlier.whole_groups(), runner.run(todo)):
             written.write(group, scored)
             show()

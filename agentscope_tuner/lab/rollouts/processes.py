@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import pickle
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import Any
 
 from agentscope_tuner._run.channel import ParentChannel
 from agentscope_tuner._run.child import ChildProgram
@@ -20,13 +18,14 @@ from agentscope_tuner._run.pool import Pool, Toll, Worker, WorkerLost
 from agentscope_tuner.config import Settings
 from agentscope_tuner.errors import Cause, ConfigError
 from agentscope_tuner.lab.rollouts.attempt import Lender
-from agentscope_tuner.lab.rollouts.rows import Played, RolloutRow, task_digest
+from agentscope_tuner.lab.rollouts.rows import Played, RolloutRow, read_row, task_digest
 from agentscope_tuner.lab.rollouts.runner import GRACE_SECONDS, EarlierRows, Lend, RolloutRunner
 from agentscope_tuner.lab.rollouts.settings import RolloutConfig, RolloutSettings, load_settings, open_place
+from agentscope_tuner.records.output import earlier_row
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
-from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner.workflow import Task, WorkflowTask
 
 # Seconds between two looks whether `stop` was called
 _LOOK_SECONDS = 0.1
@@ -46,13 +45,11 @@ class _RolloutWorker(Worker[_Task]):
 
     Attributes:
         place: which of the shares of the rollouts at once it has.
-        ended: whether it has done all that it will do.
     """
 
     def __init__(self, place: int) -> None:
         super().__init__(ChildProgram(__name__))
         self.place = place
-        self.ended = False
 
 
 class RolloutProcesses(Pool[_RolloutWorker]):
@@ -195,12 +192,13 @@ class RolloutProcesses(Pool[_RolloutWorker]):
         """See Pool."""
         what, told = pickle.loads(message)
         if what == "ended":
-            worker.ended = True
             self.left_behind += told
             return
-        task_id = told[0].played.task.task.task_id
+        read = ((read_row(row), kept) for line, kept in told if (row := earlier_row(line)) is not None)
+        group = [dataclasses.replace(row, kept=kept) for row, kept in read if row is not None]
+        task_id = group[0].played.task.task.task_id
         worker.jobs = deque(task for task in worker.jobs if task.task.task_id != task_id)
-        self._groups.put(told)
+        self._groups.put(group)
 
     def lost(self, worker: _RolloutWorker, loss: WorkerLost) -> None:
         """See Pool."""
@@ -240,8 +238,9 @@ def main(channel: ParentChannel) -> None:
 
     Args:
         channel: brings the recipe (the arguments of `_made`, see `ParentChannel.load`), then `(task, rows of an earlier
-            run by their place)`, and None to stop. Takes `("rows", rows)` for each group, and last `("ended", workflows
-            left behind)`. All of them are pickles: both ends are one program under one user.
+            run by their place)`, and None to stop. Takes `("rows", [(the row's line, whether it was kept)])`
+            for each group, and last `("ended", workflows left behind)`. All of them are pickles: both ends are one
+            program under one user.
     """
     if (made := channel.load(_made)) is None:
         return
@@ -251,7 +250,8 @@ def main(channel: ParentChannel) -> None:
         runner = RolloutRunner.of(settings, judge, lend, place, handed.earlier_of, at_once=places)
         threading.Thread(target=handed.read, args=(runner,), daemon=True).start()
         for group in runner.run(handed.tasks()):
-            channel.send(_pickled(group, settings.digest))
+            # As lines: a workflow may leave any object in its output, and a live environment works in this process only
+            channel.send(pickle.dumps(("rows", [(row.to_line(settings.digest), row.kept) for row in group])))
         channel.send(pickle.dumps(("ended", runner.left_behind)))
 
 
@@ -293,26 +293,3 @@ class _Handed:
                 yield self._waiting.get_nowait()
             except Empty:
                 yield None
-
-
-def _pickled(rows: Sequence[RolloutRow], digest: str) -> bytes:
-    # A live environment works in this process only
-    rows = [_with_task(row, row.played.task.model_copy(update={"gym_env": None})) for row in rows]
-    try:
-        return pickle.dumps(("rows", rows), pickle.HIGHEST_PROTOCOL)
-    # boundary: a workflow may leave any object in its output, and pickling that object may raise anything
-    except Exception:  # noqa: BLE001
-        return pickle.dumps(("rows", [_as_written(row, digest) for row in rows]), pickle.HIGHEST_PROTOCOL)
-
-
-def _with_task(row: RolloutRow, task: Any) -> RolloutRow:
-    return dataclasses.replace(row, played=dataclasses.replace(row.played, task=task))
-
-
-def _as_written(row: RolloutRow, digest: str) -> RolloutRow:
-    """The row with its task and output as a file holds them."""
-    line = json.loads(row.to_line(digest))
-    output = None if line["output"] is None else WorkflowOutput.model_validate(line["output"])
-    task = row.played.task.model_copy(update={"task": Task.model_validate(line["task"])})
-    played = dataclasses.replace(row.played, task=task, output=output, trajectory=line["trajectory"])
-    return dataclasses.replace(row, played=played)

@@ -76,7 +76,8 @@ class RolloutRow:
         played: the workflow's result.
         judgement: its verdict.
         task_digest: names the task as the reader gave it, so that a later run sees when it is another.
-        line: the line in the file, when an earlier run wrote it and it stays unchanged.
+        line: the line as it is written, where it is known.
+        kept: whether an earlier run wrote it.
     """
 
     id: str
@@ -84,6 +85,7 @@ class RolloutRow:
     judgement: Judgement
     task_digest: str = ""
     line: bytes | None = field(default=None, repr=False)
+    kept: bool = False
 
     @property
     def failed(self) -> bool:
@@ -175,7 +177,7 @@ def read_row(before: EarlierRow) -> RolloutRow | None:
             row["error"],
             row["seconds"],
         )
-        return RolloutRow(row["id"], played, judgement, row["config"].partition("-")[2], before.line)
+        return RolloutRow(row["id"], played, judgement, row["config"].partition("-")[2], before.line, kept=True)
     except (KeyError, ValueError, TypeError, AttributeError):
         return None
 
@@ -271,10 +273,7 @@ class Earlier:
     """
 
     def __init__(self, scored: ScoredFile, digest: str, tasks: Iterable[Task], num_repeat: int) -> None:
-        self._scored = scored
-        self._digest = digest
-        self._tasks = tasks
-        self._num_repeat = num_repeat
+        self._scored, self._digest, self._tasks, self._num_repeat = scored, digest, tasks, num_repeat
         self._whole: set[str] = set()
         self._partial: dict[str, dict[int, RolloutRow]] = {}
 
@@ -305,15 +304,13 @@ class Earlier:
         yield from (list(group.values()) for group in self._partial.values())
 
     def _rows(self) -> Iterator[RolloutRow]:
-        digests: dict[str, str] | None = None
+        digests = {task.task_id: task_digest(task) for task in self._tasks}
         for before in self._scored.earlier():
             if str(before.own.get("config")).partition("-")[0] != self._digest:
                 raise ConfigError(
                     f"row {before.own.get('id')!r:.100} of the earlier output was made under another configuration or "
                     "version; run without --resume"
                 )
-            if digests is None:
-                digests = {task.task_id: task_digest(task) for task in self._tasks}
             row = read_row(before)
             if row is not None and digests.get(row.played.task.task_id) == row.task_digest:
                 yield row

@@ -35,19 +35,8 @@ def model_tuners(settings: RolloutSettings) -> Callable[[], Lender]:
 
     model, targets = settings.rollout.model, settings.rollout.trainable_targets
 
-    def lend() -> Lender:
-        return ModelTuner.for_endpoint(
-            model.base_url,
-            model.name,
-            api_key=model.api_key,
-            stream=model.stream,
-            logprobs=model.logprobs,
-            trainable_targets=targets,
-            temperature=model.temperature,
-            max_tokens=model.max_tokens,
-        )
-
-    return lend
+    options = model.model_dump(exclude={"base_url", "name"})
+    return partial(ModelTuner.for_endpoint, model.base_url, model.name, trainable_targets=targets, **options)
 
 
 @dataclass(slots=True)

@@ -6,13 +6,12 @@ rollout.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import inspect
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -27,7 +26,7 @@ from agentscope_tuner._version import __version__
 from agentscope_tuner.config import Source, StrictSection, read_section, resolve
 from agentscope_tuner.env_service import ClientOptions, EnvServiceClient
 from agentscope_tuner.env_service.environment import TOKEN_VARIABLE
-from agentscope_tuner.errors import ConfigError, EnvServiceError, importing, told
+from agentscope_tuner.errors import ConfigError, EnvServiceError, did_you_mean, importing, told
 from agentscope_tuner.records.blocks import read_lines
 from agentscope_tuner.task_judge.contract.loading import resolve_protocol
 from agentscope_tuner.workflow import Task, Workflow, first_problem
@@ -174,9 +173,8 @@ def _check_present(config: DictConfig, name: str) -> None:
     keys = [str(key) for key in ours] if isinstance(ours, Mapping | DictConfig) else []
     if name in keys:
         return
-    nearest = difflib.get_close_matches(name, [key for key in keys if key not in _SECTIONS], n=1)
-    hint = f": did you mean it by {nearest[0]!r}?" if nearest else "; docs/rollout.md shows a whole configuration"
-    raise ConfigError(f"astuner.{name} is missing, which `astuner rollout` reads{hint}")
+    hint = did_you_mean(name, set(keys) - {*_SECTIONS}) or "docs/rollout.md shows a whole configuration"
+    raise ConfigError(f"astuner.{name} is missing, which `astuner rollout` reads: {hint.strip()}")
 
 
 def _workflow(protocol: str) -> type[Workflow]:
@@ -203,38 +201,26 @@ class EnvPlace:
     params: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class TaskSet:
-    """Tasks that were read once as a check, each with its own id.
-
-    Attributes:
-        count: how many.
-        tasks: reads the tasks again, one at a time.
-        place: the environment service, when each rollout plays an episode there.
-    """
-
-    count: int
-    tasks: Callable[[], Iterator[Task]]
-    place: EnvPlace | None = None
-
-
 @contextmanager
-def open_tasks(settings: RolloutSettings, *, limit: int | None = None) -> Iterator[TaskSet]:
-    """The first `limit` tasks of `astuner.task_reader`; all tasks when None.
+def open_tasks(
+    settings: RolloutSettings, *, limit: int | None = None
+) -> Iterator[tuple[Sequence[Task], EnvPlace | None]]:
+    """The first `limit` tasks of `astuner.task_reader`, all when None, each with its own id; and where episodes are
+    played, when each rollout plays one.
 
     Raises:
         ConfigError: the file, a line of it, the data set or the service is not usable, or two tasks share an id.
     """
     section = settings.reader.chosen
-    if isinstance(section, EnvServiceConfig):
-        with open_place(settings) as place:
+    with open_place(settings) as place:
+        if isinstance(section, EnvServiceConfig):
             assert place is not None
-            yield _env_tasks(section, place, limit)
-    elif isinstance(section, ReasoningGymConfig):
-        made = list(islice(_gym_tasks(section), limit))
-        yield TaskSet(len(made), made.__iter__)
-    else:
-        yield _file_tasks(section, f"{READER}.{settings.reader.type}.training.file_path", limit)
+            tasks = _env_tasks(section, place, limit)
+        elif isinstance(section, ReasoningGymConfig):
+            tasks = list(islice(_gym_tasks(section), limit))
+        else:
+            tasks = _file_tasks(section, f"{READER}.{settings.reader.type}.training.file_path", limit)
+        yield tasks, place
 
 
 @contextmanager
@@ -256,20 +242,12 @@ def open_place(settings: RolloutSettings) -> Iterator[EnvPlace | None]:
         yield EnvPlace(client, section.env_type, section.params)
 
 
-def _file_tasks(section: DatasetFileConfig, key: str, limit: int | None) -> TaskSet:
-    path = Path(section.training.file_path)
-
-    def tasks() -> Iterator[Task]:
-        for number, line in islice(_lines(path, key), limit):
-            yield _task(line, number, path)
-
-    problems: list[str] = []
-    count = 0
+def _file_tasks(section: DatasetFileConfig, key: str, limit: int | None) -> list[Task]:
+    path, tasks, problems = Path(section.training.file_path), list[Task](), list[str]()
     seen: dict[str, int] = {}
     for number, line in islice(_lines(path, key), limit):
-        count += 1
         try:
-            task = _task(line, number, path)
+            tasks.append(task := _task(line, number, path))
         except ValidationError as exc:
             problems.append(f"{path.name}:{number}: {first_problem(exc)}")
         else:
@@ -277,9 +255,9 @@ def _file_tasks(section: DatasetFileConfig, key: str, limit: int | None) -> Task
                 problems.append(f"{path.name}:{number}: task_id {task.task_id!r} is line {before}'s too")
         if len(problems) == _MOST_PROBLEMS:
             break
-    if problems or not count:
+    if problems or not tasks:
         raise ConfigError("\n".join(problems) or f"{key}: {str(path)!r} holds no task")
-    return TaskSet(count, tasks)
+    return tasks
 
 
 def _lines(path: Path, key: str) -> Iterator[tuple[int, bytes]]:
@@ -317,7 +295,7 @@ def _gym_task(entry: dict[str, Any], task_id: str) -> Task:
     return Task(task_id=task_id, main_query=entry["question"], metadata={**about, "answer": entry["answer"]})
 
 
-def _env_tasks(section: EnvServiceConfig, place: EnvPlace, limit: int | None) -> TaskSet:
+def _env_tasks(section: EnvServiceConfig, place: EnvPlace, limit: int | None) -> list[Task]:
     with told(f"{READER}.env_service: cannot list the tasks", EnvServiceError):
         listed = place.client.get_env_profile(section.env_type, section.training_split)[:limit]
     where = f"{READER}.env_service: {section.env_type!r} at {section.env_url}, split {section.training_split!r}"
@@ -325,9 +303,4 @@ def _env_tasks(section: EnvServiceConfig, place: EnvPlace, limit: int | None) ->
         raise ConfigError(f"{where} lists task {twice!r} twice")
     if not listed:
         raise ConfigError(f"{where} has no tasks")
-
-    def tasks() -> Iterator[Task]:
-        for task_id in listed:
-            yield Task(task_id=task_id, env_type=section.env_type)
-
-    return TaskSet(len(listed), tasks, place)
+    return [Task(task_id=task_id, env_type=section.env_type) for task_id in listed]

@@ -259,7 +259,7 @@ def test_a_wrong_configuration_ends_before_anything_is_run(folder: Folder, overr
 def test_a_missing_section_is_named_with_the_nearest(folder: Folder) -> None:
     config = load_config(folder.conf)
     OmegaConf.update(config, "astuner.rollouts", config.astuner.pop("rollout"), force_add=True)
-    with pytest.raises(ConfigError, match="did you mean it by 'rollouts'"):
+    with pytest.raises(ConfigError, match="did you mean 'rollouts'"):
         load_settings(config)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import signal
@@ -131,5 +132,5 @@ def test_a_process_plays_the_tasks_that_it_is_sent_until_it_is_told_to_stop() ->
     main(cast("ParentChannel", parent))
     *groups, last = parent.told
     assert [kind for kind, _ in groups] == ["rows", "rows"]
-    assert sorted(row.id for _, rows in groups for row in rows) == ["t0-0", "t0-1", "t1-0", "t1-1"]
+    assert sorted(json.loads(line)["id"] for _, rows in groups for line, _ in rows) == ["t0-0", "t0-1", "t1-0", "t1-1"]
     assert last == ("ended", 0)
