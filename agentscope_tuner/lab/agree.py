@@ -49,7 +49,7 @@ class _Columns:
     passed: list[bool] = field(default_factory=list)
     tasks: list[str] = field(default_factory=list)
     slices: list[str] = field(default_factory=list)
-    texts: list[tuple[str, str, str]] = field(default_factory=list)
+    texts: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     failed: Counter[str] = field(default_factory=Counter)
     rows: int = 0
     unsure: int = 0
@@ -78,17 +78,16 @@ class _Columns:
             self.passed.append(row.reward >= _PASSED if row.success is None else row.success)
             self.tasks.append(row.task or row.where)
             self.slices.append(slice_)
-            self.texts.append((row.id, row.reason[:_MOST_CHARS], row.answer[-_MOST_CHARS:]))
+            self.texts.append((row.id, {"reason": row.reason[:_MOST_CHARS], "answer": row.answer[-_MOST_CHARS:]}))
 
     def differences(self, threshold: float) -> list[dict[str, Any]]:
         """The rows whose verdict differs from the label; the largest distance between reward and label comes first."""
-        found = []
-        for label, reward, passed, texts in zip(self.labels, self.rewards, self.passed, self.texts, strict=True):
-            if passed != (label >= threshold):
-                name, reason, answer = texts
-                kind = "false pass" if passed else "false fail"
-                told = {"label": label, "reward": reward, "reason": reason, "answer": answer}
-                found.append({"id": name, "kind": kind, **told})
+        rows = zip(self.labels, self.rewards, self.passed, self.texts, strict=True)
+        found = [
+            {"id": name, "kind": "false pass" if passed else "false fail", "label": label, "reward": reward, **texts}
+            for label, reward, passed, (name, texts) in rows
+            if passed != (label >= threshold)
+        ]
         return sorted(found, key=lambda difference: -abs(difference["reward"] - difference["label"]))
 
 
@@ -157,11 +156,10 @@ def _threshold(labels: Sequence[float]) -> float:
     return _PASSED
 
 
-def _arrays(columns: _Columns, chosen: Sequence[int] | None = None) -> tuple[NDArray[numpy.float64], ...]:
+def _arrays(columns: _Columns) -> tuple[NDArray[numpy.float64], ...]:
     import numpy as np
 
-    arrays = np.asarray(columns.labels), np.asarray(columns.rewards), np.asarray(columns.passed, dtype=float)
-    return arrays if chosen is None else tuple(array[list(chosen)] for array in arrays)
+    return np.asarray(columns.labels), np.asarray(columns.rewards), np.asarray(columns.passed, dtype=float)
 
 
 def _measured(columns: _Columns, threshold: float) -> dict[str, Any]:
@@ -213,9 +211,9 @@ def _slices(columns: _Columns, threshold: float) -> dict[str, Any]:
     places: dict[str, list[int]] = defaultdict(list)
     for place, name in enumerate(columns.slices):
         places[name].append(place)
-    found = {}
+    found, arrays = {}, _arrays(columns)
     for name, chosen in sorted(places.items(), key=lambda item: -len(item[1])):
-        labels, rewards, passed = _arrays(columns, chosen)
+        labels, rewards, passed = (array[chosen] for array in arrays)
         right, passes = labels >= threshold, passed > 0
         shares = _shares(right, passes, [columns.tasks[row] for row in chosen])
         measures = {**Confusion.of(right, passes).measures(), "auc": auc(right, rewards)}

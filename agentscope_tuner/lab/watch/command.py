@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -30,7 +30,7 @@ from agentscope_tuner.storage import is_pattern, is_url
 
 SHOWN_STEPS = 12
 # Columns that a narrow terminal drops, in this order
-_LEAST = ("novelty", "repeated", "filtered", "length", "success", "rows")
+_LEAST = ("repeated", "filtered", "length", "success", "rows")
 
 
 def page(shown: list[tuple[StepStats, list[Alarm]]], found: RunWatch, width: int) -> Group:
@@ -60,7 +60,6 @@ def _cells(stats: StepStats) -> dict[str, str]:
         "filtered": number(stats.filtered),
         "length": f"{stats.length:.0f}",
         "repeated": number(stats.repeated),
-        "novelty": number(stats.novelty),
     }
 
 
@@ -199,9 +198,7 @@ def _curves(
     curves: list[Scalars] = [] if tensorboard is None else [TensorBoardScalars(tensorboard)]
     curves += [] if wandb is None else [WandbScalars(wandb, name)]
     curves += [] if mlflow is None else [MlflowScalars(mlflow, name)]
-    for curve in curves:
-        stack.callback(curve.close)
-    return curves
+    return [stack.enter_context(closing(curve)) for curve in curves]
 
 
 def _rows(source: RunRows, run: str, stack: ExitStack, *, follow: float | None) -> Iterator[ScoredRow | None]:

@@ -19,7 +19,7 @@ from agentscope_tuner.lab.growing_files import RunRows, by_step
 from agentscope_tuner.lab.labels import beside
 from agentscope_tuner.lab.watch.gaming_alarm import OPINION, SecondOpinion, changed, opinion_of, opinion_section
 from agentscope_tuner.lab.watch.scalars import Scalars
-from agentscope_tuner.lab.watch.step_stats import Kind, Novelty, RewardJumps, StepStats, monitors, step_stats
+from agentscope_tuner.lab.watch.step_stats import Kind, RewardJumps, StepStats, monitors, step_stats
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.storage import write_whole
 
@@ -64,8 +64,8 @@ class RunWatch:
 
     def __init__(self, second_opinion: SecondOpinion | None = None) -> None:
         self.second_opinion = second_opinion
-        self._monitors, self._novelty, self._jumps = monitors(), Novelty(), RewardJumps()
-        self._together = self._blinded = self._learning = False
+        self._monitors, self._jumps = monitors(), RewardJumps()
+        self._told: set[str] = set()
         self.last: StepStats | None = None
         self.alarms: deque[Alarm] = deque(maxlen=1_000)
         self.gamed = False
@@ -83,33 +83,33 @@ class RunWatch:
         # The test's error bound fails if a step's own rows decide how many of them are asked about. So only earlier
         # steps count here
         worried = any(monitor.worried and monitor.kind == "gamed" for monitor in self._monitors)
-        stats = step_stats(step, rows, self._novelty)
-        found: list[Alarm] = []
-        found.extend(
-            Alarm(step, monitor.name, monitor.kind, message)
-            for monitor in self._monitors
-            if (message := monitor.update(stats))
-        )
+        stats = step_stats(step, rows)
+        told = ((monitor, monitor.update(stats)) for monitor in self._monitors)
+        found = [Alarm(step, monitor.name, monitor.kind, message) for monitor, message in told if message]
         if (jump := self._jumps.update(stats)) is not None:
             found.append(Alarm(step, self._jumps.name, *jump))
         names = [monitor.name for monitor in self._monitors if monitor.worried and monitor.kind == "gamed"]
-        if len(names) >= _TOGETHER and not self._together:
-            found.append(Alarm(step, "monitors together", "gamed", f"{' and '.join(names)} worry at once"))
-        self._together = len(names) >= _TOGETHER
-        if self.second_opinion is not None:
-            told = self.second_opinion.step(rows, worried=worried)
-            found.extend(Alarm(step, name, "gamed", message) for name, message in told)
-            if self.second_opinion.overpaid_while_learning and not self._learning:
+        if len(names) >= _TOGETHER:
+            found += self._once(Alarm(step, "monitors together", "gamed", f"{' and '.join(names)} worry at once"))
+        else:
+            self._told.discard("monitors together")
+        if (opinion := self.second_opinion) is not None:
+            found += (Alarm(step, name, "gamed", message) for name, message in opinion.step(rows, worried=worried))
+            if opinion.overpaid_while_learning:
                 name = "overpaid while learning"
-                found.append(Alarm(step, name, "signal", self.second_opinion.message(name)))
-            self._learning = self._learning or self.second_opinion.overpaid_while_learning
-            if self.second_opinion.blinded and not self._blinded:
-                found.append(Alarm(step, "no second opinion", "judge", unseen(self.second_opinion)))
-            self._blinded = self._blinded or self.second_opinion.blinded
-            self.gamed = self.second_opinion.alarmed
+                found += self._once(Alarm(step, name, "signal", opinion.message(name)))
+            if opinion.blinded:
+                found += self._once(Alarm(step, "no second opinion", "judge", unseen(opinion)))
+            self.gamed = opinion.alarmed
         self.alarms.extend(found)
         self.last = stats
         return stats, found
+
+    def _once(self, alarm: Alarm) -> list[Alarm]:
+        """The alarm, unless it was told before."""
+        again = alarm.monitor in self._told
+        self._told.add(alarm.monitor)
+        return [] if again else [alarm]
 
 
 class AlarmsFile:

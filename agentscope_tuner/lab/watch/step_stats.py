@@ -3,44 +3,15 @@
 from __future__ import annotations
 
 import math
-import zlib
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from statistics import fmean, pstdev
+from statistics import StatisticsError, correlation, fmean, pstdev
 from typing import Literal
 
 from agentscope_tuner.records.scored_rows import ScoredRow
 
 _SAME = 1e-9
-_GRAM = 8
-_GRAM_BITS = 20
-_MOST_GRAMS = 400
-_MOST_ANSWERS = 32
-
-
-class Novelty:
-    """The n-grams of characters seen so far, as hashes in a bitmap of 128 kB, which does not grow with the run."""
-
-    def __init__(self) -> None:
-        self._seen = bytearray(2**_GRAM_BITS // 8)
-
-    def share(self, answers: Sequence[str]) -> float:
-        """The share of the answers' n-grams that no earlier step had; the n-grams count as seen from then on."""
-        new = total = 0
-        fresh = set()
-        for answer in answers:
-            # The cost of a step must not grow with its answers, so only the first n-grams of a long answer count
-            for start in range(min(max(1, len(answer) - _GRAM + 1), _MOST_GRAMS)):
-                gram = answer[start : start + _GRAM].encode("utf-8", "replace")
-                place = zlib.crc32(gram) >> (32 - _GRAM_BITS)
-                total += 1
-                if not self._seen[place >> 3] & (1 << (place & 7)):
-                    new += 1
-                    fresh.add(place)
-        for place in fresh:
-            self._seen[place >> 3] |= 1 << (place & 7)
-        return new / total if total else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +27,12 @@ class StepStats:
         reward: the mean reward of the rows with a verdict; None without a verdict.
         spread: the standard deviation of these rewards; 0 without a verdict.
         success: the share of successes among the rows where success is known; None without such rows.
-        saturated: the share of verdicts with the step's highest reward; 0 if that reward is not positive.
         groups: number of advantage groups of two or more rows.
         flat: number of groups without a signal, by reason: all right, all wrong, all filtered, all failed, or equal.
         length: the mean number of characters of an answer.
         length_pays: the mean correlation of length and reward within groups; None without a group that has one.
         shared: the share of paid answers that are also paid, word for word, under another task.
         repeated: the share of rows whose answer repeats an earlier answer of their group.
-        novelty: the share of character n-grams, in up to 63 of the answers, that no earlier step had.
         parts: the share of each part of a combined reward in the sum of the parts' absolute means.
         seconds: the mean time of a verdict.
         cost: the sum of judging costs.
@@ -77,20 +46,18 @@ class StepStats:
     reward: float | None
     spread: float
     success: float | None
-    saturated: float
     groups: int
     flat: dict[str, int]
     length: float
     length_pays: float | None
     shared: float
     repeated: float
-    novelty: float
     parts: dict[str, float]
     seconds: float
     cost: float
 
 
-def step_stats(step: float, rows: Sequence[ScoredRow], novelty: Novelty) -> StepStats:
+def step_stats(step: float, rows: Sequence[ScoredRow]) -> StepStats:
     """The statistics of one step, which has at least one row."""
     rewards = [row.reward for row in rows if row.reward is not None]
     groups: dict[str, list[ScoredRow]] = defaultdict(list)
@@ -98,8 +65,6 @@ def step_stats(step: float, rows: Sequence[ScoredRow], novelty: Novelty) -> Step
         groups[row.task or row.where].append(row)
     real = [group for group in groups.values() if len(group) > 1]
     pays = [value for group in real if (value := _length_pays(group)) is not None]
-    top = max(rewards, default=0.0)
-    mean = fmean(rewards) if rewards else None
     known = [row.success for row in rows if row.success is not None]
     count = len(rows)
     return StepStats(
@@ -108,18 +73,15 @@ def step_stats(step: float, rows: Sequence[ScoredRow], novelty: Novelty) -> Step
         failed=sum(row.status == "failed" for row in rows) / count,
         filtered=sum(row.status == "filtered" for row in rows) / count,
         undecided=sum(row.reason.startswith("undecided") for row in rows) / count,
-        reward=mean,
-        spread=math.sqrt(fmean((reward - mean) ** 2 for reward in rewards)) if mean is not None else 0.0,
+        reward=fmean(rewards) if rewards else None,
+        spread=pstdev(rewards) if rewards else 0.0,
         success=fmean(known) if known else None,
-        saturated=sum(reward >= top - _SAME for reward in rewards) / len(rewards) if top > 0 else 0.0,
         groups=len(real),
         flat=dict(Counter(why for group in real if (why := _why_flat(group)) is not None)),
         length=fmean(len(row.answer) for row in rows),
         length_pays=fmean(pays) if pays else None,
         shared=_shared(rows),
         repeated=sum(len(group) - len({row.answer for row in group}) for group in real) / count,
-        # A step's cost must not grow with its rows, so only some answers are used, spread over the groups
-        novelty=novelty.share([row.answer for row in rows[:: max(1, count // _MOST_ANSWERS)]]),
         parts=_parts(rows),
         seconds=fmean(row.seconds for row in rows),
         cost=sum(row.metrics.get("judge_cost", 0.0) for row in rows),
@@ -155,12 +117,10 @@ def _length_pays(group: Sequence[ScoredRow]) -> float | None:
     pairs = [(float(len(row.answer)), row.reward) for row in group if row.reward is not None]
     if len(pairs) < 3:
         return None
-    middle = fmean(length for length, _ in pairs), fmean(reward for _, reward in pairs)
-    both = sum((length - middle[0]) * (reward - middle[1]) for length, reward in pairs)
-    spread = math.sqrt(
-        sum((length - middle[0]) ** 2 for length, _ in pairs) * sum((reward - middle[1]) ** 2 for _, reward in pairs)
-    )
-    return both / spread if spread > _SAME else None
+    try:
+        return correlation(*zip(*pairs, strict=True))
+    except StatisticsError:
+        return None
 
 
 def _shared(rows: Sequence[ScoredRow]) -> float:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.lab.watch.step_stats import Monitor, Novelty, StepStats, monitors, step_stats
+from agentscope_tuner.lab.watch.step_stats import Monitor, StepStats, monitors, step_stats
 from tests.scored_lines import rows, scored
 
 WINDOW, BASELINE = 5, 10
-STATS = step_stats(1.0, rows([scored("a", 1.0)]), Novelty())
+STATS = step_stats(1.0, rows([scored("a", 1.0)]))
 
 
 def monitor(over: float, **keys: Any) -> Monitor:

@@ -198,7 +198,7 @@ def test_a_narrow_terminal_shows_fewer_numbers_and_none_cut_off() -> None:
     stats, alarms = watch.step(1.0, lines)
     assert stats is not None
     shown = [(stats, alarms)]
-    for width, last in ((60, "failed"), (120, "novelty")):
+    for width, last in ((60, "failed"), (120, "repeated")):
         console = Console(width=width, record=True, file=io.StringIO())
         console.print(page(shown, watch, width))
         said = console.export_text()

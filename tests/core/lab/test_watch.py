@@ -33,7 +33,7 @@ from agentscope_tuner.lab.watch.gaming_alarm import (
     opinion_of,
 )
 from agentscope_tuner.lab.watch.live import Alarm, AlarmsFile, LiveWatch, RunWatch, step_scalars
-from agentscope_tuner.lab.watch.step_stats import Novelty, RewardJumps, paid, step_stats
+from agentscope_tuner.lab.watch.step_stats import RewardJumps, paid, step_stats
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from benchmarks.insight import error_bound
@@ -617,7 +617,7 @@ def test_the_command_says_whether_held_out_rows_were_there(tmp_path: Path) -> No
 
 def jumps(rewards: Sequence[tuple[float, float]]) -> list[tuple[int, str, str]]:
     """The alarms over steps with these means and spreads: the step, the kind, and the last words."""
-    stats, subject = step_stats(1.0, rows([scored("a", 1.0)] * 64), Novelty()), RewardJumps()
+    stats, subject = step_stats(1.0, rows([scored("a", 1.0)] * 64)), RewardJumps()
     found: list[tuple[int, str, str]] = []
     for step, (reward, spread) in enumerate(rewards):
         said = subject.update(dataclasses.replace(stats, reward=reward, spread=spread))
@@ -703,25 +703,24 @@ def test_a_stricter_judge_and_labels_give_second_opinions() -> None:
 def test_groups_without_a_signal_are_told_apart() -> None:
     lines = step_of(1, [1.0] * 4 + [0.0] * 4 + [None] * 4 + [1.0, 0.0, 1.0, 0.0] + [0.3] * 4)
     lines += [scored(str(n), 0.0, task="t9", status="filtered", is_success=False) for n in range(4)]
-    stats = step_stats(1.0, rows(lines), Novelty())
+    stats = step_stats(1.0, rows(lines))
     assert stats.groups == 6
     assert stats.flat == {"all right": 1, "all wrong": 2, "all failed": 1, "all filtered": 1}
     assert stats.failed == pytest.approx(4 / 24)
     assert stats.reward == pytest.approx((4 + 2 + 1.2) / 20)
 
 
-def test_length_that_pays_shared_answers_and_novelty() -> None:
+def test_length_that_pays_and_shared_answers() -> None:
     lines = [scored(str(n), n / 4, task="t", answer="x" * n) for n in range(1, 5)]
-    stats = step_stats(1.0, rows(lines), Novelty())
+    stats = step_stats(1.0, rows(lines))
     assert stats.length_pays == pytest.approx(1.0)
     same = [scored(str(n), 1.0, task=f"t{n % 2}", answer="0123456789") for n in range(4)]
-    novelty = Novelty()
-    first, second = (step_stats(step, rows(same), novelty) for step in (1.0, 2.0))
-    assert (first.shared, first.repeated, first.novelty, second.novelty) == (1.0, 0.5, 1.0, 0.0)
+    stats = step_stats(1.0, rows(same))
+    assert (stats.shared, stats.repeated) == (1.0, 0.5)
 
 
 def test_a_step_without_a_verdict_has_no_mean_reward() -> None:
-    stats = step_stats(1.0, rows(step_of(1, [None] * 4)), Novelty())
+    stats = step_stats(1.0, rows(step_of(1, [None] * 4)))
     assert stats.reward is None
     assert stats.success is None
     assert stats.failed == 1.0
@@ -732,7 +731,7 @@ def test_parts_of_a_combined_reward_are_shares() -> None:
     # what a part measures is no reward: 1,200 characters would be "one part makes up 100%"
     metrics |= {"part/format/length": 1200.0, "part/right/skipped": 0.0}
     lines = [scored("1", 0.5, metrics=metrics)] * 2
-    stats = step_stats(1.0, rows(lines), Novelty())
+    stats = step_stats(1.0, rows(lines))
     assert stats.parts == {"format": pytest.approx(0.25), "right": pytest.approx(0.75)}
     assert stats.cost == 0.5
 
