@@ -78,11 +78,8 @@ class StoredFile:
         Raises:
             ConfigError: it cannot be read.
         """
-        with told(f"cannot read {self.source!r}"):
-            if not is_url(self.source):
-                return open(self.source, "rb", buffering=0)
-            system, path = file_system(self.source)
-            return cast("io.RawIOBase", system.open(path, "rb"))
+        with _found(self.source) as (system, path):
+            return cast("io.RawIOBase", system.open(path, "rb")) if system else open(path, "rb", buffering=0)
 
     def size(self) -> int:
         """The file's size in bytes.
@@ -90,11 +87,8 @@ class StoredFile:
         Raises:
             ConfigError: there is no such file, or its file system does not tell the size.
         """
-        with told(f"cannot read {self.source!r}"):
-            if not is_url(self.source):
-                return Path(self.source).stat().st_size
-            system, path = file_system(self.source)
-            return int(system.size(path))
+        with _found(self.source) as (system, path):
+            return int(system.size(path)) if system else Path(path).stat().st_size
 
     def exists(self) -> bool:
         """Whether the file exists.
@@ -102,11 +96,8 @@ class StoredFile:
         Raises:
             ConfigError: its file system cannot be asked.
         """
-        with told(f"cannot read {self.source!r}"):
-            if not is_url(self.source):
-                return Path(self.source).is_file()
-            system, path = file_system(self.source)
-            return bool(system.isfile(path))
+        with _found(self.source) as (system, path):
+            return bool(system.isfile(path)) if system else Path(path).is_file()
 
     def put(self, path: Path) -> None:
         """Replace the file by the local file `path`: other readers see the whole file or nothing.
@@ -124,9 +115,15 @@ class StoredFile:
         Raises:
             ConfigError: it cannot be read.
         """
-        with told(f"cannot read {self.source!r}"):
-            system, target = file_system(self.source)
+        with _found(self.source) as (system, target):
             system.get_file(target, str(path))
+
+
+@contextmanager
+def _found(source: str) -> Iterator[tuple[Any, str]]:
+    """The file system of a URL and the path in it, for reading; a path on this machine with None."""
+    with told(f"cannot read {source!r}"):
+        yield file_system(source) if is_url(source) else (None, source)
 
 
 def put_in_place(whole: Path, path: Path) -> None:
@@ -197,11 +194,8 @@ def is_folder(source: str) -> bool:
     Raises:
         ConfigError: its file system cannot be asked.
     """
-    if not is_url(source):
-        return Path(source).is_dir()
-    with told(f"cannot read {source!r}"):
-        system, path = file_system(source)
-        return bool(system.isdir(path))
+    with _found(source) as (system, path):
+        return bool(system.isdir(path)) if system else Path(path).is_dir()
 
 
 def inside(folder: str, suffixes: Sequence[str], *, deep: bool = False) -> list[StoredFile]:
@@ -213,9 +207,8 @@ def inside(folder: str, suffixes: Sequence[str], *, deep: bool = False) -> list[
     Raises:
         ConfigError: the folder cannot be read.
     """
-    with told(f"cannot read {folder!r}"):
-        if is_url(folder):
-            system, path = file_system(folder)
+    with _found(folder) as (system, path):
+        if system:
             listed = system.find(path, detail=True).values() if deep else system.ls(path, detail=True)
             entries = [row["name"] for row in listed if row["type"] == "file"]
             names = [system.unstrip_protocol(entry) for entry in entries]
@@ -232,9 +225,8 @@ def matching(pattern: str) -> list[StoredFile]:
     Raises:
         ConfigError: the file system cannot be asked.
     """
-    with told(f"cannot read {pattern!r}"):
-        if is_url(pattern):
-            system, path = file_system(pattern)
+    with _found(pattern) as (system, path):
+        if system:
             names = [system.unstrip_protocol(name) for name in system.glob(path) if system.isfile(name)]
         else:
             names = [name for name in glob.glob(pattern, recursive=True) if Path(name).is_file()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import os
 import re
@@ -10,9 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from functools import partial
-from itertools import islice, product
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal, TypeVar
 
@@ -271,22 +271,16 @@ def _check_apart(input_: str, output: str) -> None:
             )
 
 
-_MOST_FOLDERS = 4
-
-
 def _check_outside(input_: str, output: str) -> None:
     """The next run would judge an output that lies among its inputs."""
     if input_ == "-" or is_url(input_) or is_url(output):
         return
     source, target = Path(plain(input_)), Path(plain(output)).resolve()
-    if source.is_dir():
-        inside = source.resolve() in target.parents
-    else:
+    inside = source.is_dir() and source.resolve() in target.parents
+    if is_pattern(input_):
         # `**/` may stand for no folder, too
-        first, *rest = str(source.absolute()).split("**/")
-        joined = product(("**/", ""), repeat=min(len(rest), _MOST_FOLDERS))
-        patterns = (first + "".join(sum(zip(signs, rest, strict=False), ())) for signs in joined)
-        inside = is_pattern(input_) and any(fnmatch(str(target), one) for one in patterns)
+        form = "(.*/)?".join(fnmatch.translate(part)[:-2] for part in str(source.absolute()).split("**/"))
+        inside = re.fullmatch(form, str(target)) is not None
     if inside:
         raise ConfigError(
             f"--output {output!r} lies within --input {input_!r}: the next run would read it as rollouts, so name "

@@ -13,6 +13,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -289,19 +290,14 @@ class LabelsFile:
     def read(self) -> Mapping[tuple[str, int], PersonsLabel]:
         """The labels by row, `(id, nth)`. A changed file is read again; lines that hold no label are ignored."""
         with self._lock:
-            try:
+            stamp: tuple[int, int] | None = None
+            with suppress(OSError):
                 status = self.path.stat()
-            except OSError:
-                if self._stamp is not None:
-                    self._labels, self._stamp = {}, None
-                    self.version += 1
-                return self._labels
-            stamp = (status.st_mtime_ns, status.st_size)
+                stamp = (status.st_mtime_ns, status.st_size)
             if stamp != self._stamp:
                 labels: dict[tuple[str, int], PersonsLabel] = {}
-                with open(self.path, "rb") as stream:
-                    for line in stream:
-                        _apply_line(labels, line)
+                for line in self.path.read_bytes().splitlines() if stamp else ():
+                    _apply_line(labels, line)
                 self._labels, self._stamp = labels, stamp
                 self.version += 1
             return self._labels

@@ -384,23 +384,22 @@ def _kinds(lines: Path) -> tuple[dict[str, str], list[str]]:
 
     There are no names where there are too many metrics to be columns.
     """
-    kinds: dict[str, str] = {"id": "none"}
+    kinds: dict[str, set[str]] = {"id": set()}
     metrics: dict[str, None] = {}
     for _, row in _rows(lines):
         if len(metrics) <= _MOST_METRICS:
             metrics |= dict.fromkeys(map(_storable_text, row["judgement"].get("metrics") or ()))
         for name, value in row.items():
-            if (kind := kinds.get(name, "none")) not in ("json", "judgement"):
-                kinds[name] = "json" if name in _ALWAYS_JSON else _with(kind, _kind(name, value))
-    found = {name: "text" if kind == "none" else kind for name, kind in kinds.items()}
+            held = kinds.setdefault(name, set())
+            if value is not None:
+                held.add(_kind(name, value))
+    found = {name: _kind_of_all(held) for name, held in kinds.items()}
     return found, list(metrics) if len(metrics) <= _MOST_METRICS else []
 
 
 def _kind(name: str, value: Any) -> str:
-    if name == "judgement":
-        return "judgement"
-    if value is None:
-        return "none"
+    if name == "judgement" or name in _ALWAYS_JSON:
+        return "judgement" if name == "judgement" else "json"
     if isinstance(value, bool):
         return "bool"
     if name == "id" and isinstance(value, int):
@@ -413,13 +412,11 @@ def _kind(name: str, value: Any) -> str:
     return "text" if isinstance(value, str) and is_text(value) else "json"
 
 
-def _with(kind: str, other: str) -> str:
-    """The type of a column with both types: integers become floats only where a float holds each of them exactly."""
-    if "none" in (kind, other) or kind == other:
-        return other if kind == "none" else kind
-    if (both := {kind, other}) == {"small", "float"}:
-        return "float"
-    return "int" if both == {"small", "int"} else "json"
+def _kind_of_all(kinds: set[str]) -> str:
+    """The type of a column: integers become floats only where a float holds each of them exactly."""
+    if len(kinds) < 2:
+        return next(iter(kinds), "text")
+    return "float" if kinds == {"small", "float"} else "int" if kinds == {"small", "int"} else "json"
 
 
 def _type_of(kind: str, metrics: Sequence[str]) -> Any:

@@ -394,8 +394,6 @@ def _check(file: StoredFile) -> None:
         pyarrow_for(file.name)
     if is_url(file.source):
         file_system(file.source)
-    elif os.path.exists(file.source) and not os.path.isfile(file.source):
-        raise _irregular(Path(file.source))
 
 
 def _fetch(file: StoredFile, stage: Path) -> None:

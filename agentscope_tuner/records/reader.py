@@ -92,6 +92,16 @@ def unread(problem: str, raw: bytes) -> str:
 
 # Of a file of objects, and of one that is an array of them
 _ONE_LINE = "; write each object on one line, as `jq -c 'arrays[], objects' FILE` does"
+#: The commonest lines that are no JSON, by how they are written.
+_SPELLINGS = {
+    rb"\[?\{'": ", and JSON takes double quotes: write `json.dumps(row)`, not `str(row)`",
+    rb".*\},\s*$": " and ends in a comma: a line holds one object and nothing more",
+    rb'\{.*,\s*$|"[^"]*"\s*:': _ONE_LINE,
+    rb"[\w-]+:(\s|$)|- ": ": is it YAML? --conf takes that, and --input takes rows",
+    rb".*,\s*[}\]]\s*$": ", and before its last bracket stands a comma: remove that comma",
+    rb"//|#": ", a comment, which JSON lines do not have: remove it",
+    rb"[^\[{].*[,\t].*[,\t]|[,\t].*[,\t]": ": is it a table? Then name the file .csv or .tsv",
+}
 _ROLLOUT = (
     ': a rollout is {"id", "task": {"main_query", "metadata": {"answer"}}, "output": {"metadata": {"final_answer"}}}'
 )
@@ -134,21 +144,7 @@ def _several(exc: Exception) -> str:
 
 def _spelling(raw: bytes) -> str:
     """How to mend the commonest lines that are no JSON."""
-    if raw.startswith((b"{'", b"[{'")):
-        return ", and JSON takes double quotes: write `json.dumps(row)`, not `str(row)`"
-    if raw.rstrip().endswith(b"},"):
-        return " and ends in a comma: a line holds one object and nothing more"
-    if re.match(rb'\{.*,\s*$|"[^"]*"\s*:', raw, re.DOTALL):
-        return _ONE_LINE
-    if re.match(rb"[\w-]+:(\s|$)|- ", raw):
-        return ": is it YAML? --conf takes that, and --input takes rows"
-    if re.search(rb",\s*[}\]]\s*$", raw):
-        return ", and before its last bracket stands a comma: remove that comma"
-    if raw.startswith((b"//", b"#")):
-        return ", a comment, which JSON lines do not have: remove it"
-    if raw[:1] not in b"[{" and raw.count(b",") + raw.count(b"\t") > 1:
-        return ": is it a table? Then name the file .csv or .tsv"
-    return ""
+    return next((way for form, way in _SPELLINGS.items() if re.match(form, raw, re.DOTALL)), "")
 
 
 _SAVE_SO = "save it as UTF-8, as rows are read"

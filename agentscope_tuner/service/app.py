@@ -199,10 +199,9 @@ class TokenFile:
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
-        self._seen = self._state()
         self._token = self._read()
         self._look_at = time.monotonic() + _LOOK_AGAIN_SECONDS
-        found = self._stat()
+        found = self._path.stat()
         if is_exposed(found.st_mode, own=found.st_uid == os.geteuid()):
             _log.warning("the token file %s can be read or changed by others: chmod 600 it", self._path)
 
@@ -215,21 +214,14 @@ class TokenFile:
     def _look_again(self) -> None:
         self._look_at = time.monotonic() + _LOOK_AGAIN_SECONDS
         try:
-            if (state := self._state()) != self._seen:
-                self._token = self._read()
-                self._seen = state
-                _log.warning("the token file %s was read again", self._path)
+            token = self._read()
         except ConfigError as exc:
             # The file is half written or gone: the old token stays valid until a new token can be read
             _log.warning("the token stays as it was: %s", exc)
-
-    def _state(self) -> tuple[int, int, int, int]:
-        found = self._stat()
-        return found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode
-
-    def _stat(self) -> os.stat_result:
-        with told(f"cannot read the token file {str(self._path)!r}"):
-            return os.stat(self._path)
+            return
+        if token != self._token:
+            self._token = token
+            _log.warning("the token file %s was read again", self._path)
 
     def _read(self) -> bytes:
         with told(f"cannot read the token file {str(self._path)!r}"):

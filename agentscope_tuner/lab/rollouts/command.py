@@ -166,9 +166,6 @@ def _interrupting(runner: Runner) -> Iterator[Callable[[], bool]]:
 @contextmanager
 def _shown(runner: Runner, written: _Written, total: int) -> Iterator[Callable[[], None]]:
     """A progress bar with the reward so far, on a terminal only."""
-    if not err.is_terminal:
-        yield lambda: None
-        return
     with progress(MofNCompleteColumn()) as drawn:
         bar = drawn.add_task("rolling out", total=total)
 

@@ -198,9 +198,12 @@ class Conversion:
         Raises:
             ConfigError: the first row has no known format.
         """
-        first = [line for line in islice(_until_row(lines), _MOST_HELD) if line.problem is None]
-        # where none is a row the first line is taken: what it lacks is said of each
-        telling = next(filter(_is_row, first), first[0] if first else None)
+        telling: Line | None = None
+        for line in islice(lines, _MOST_HELD):
+            if line.problem is None and object_in(line.raw) is not None:
+                return self.found(line)
+            # where none is a row the first line is taken: what it lacks is said of each
+            telling = telling or (line if line.problem is None else None)
         return None if telling is None else self.found(telling)
 
     def found(self, first: Line) -> Conversion | None:
@@ -296,18 +299,6 @@ def _with_response(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
         {"prompt": row["messages"]} if name == "trl" and "prompt" not in row and is_chat(row.get("messages")) else {}
     )
     return {**row, **prompt, columns[0]: empty}
-
-
-def _is_row(line: Line) -> bool:
-    return line.problem is None and object_in(line.raw) is not None
-
-
-def _until_row(lines: Iterator[Line]) -> Iterator[Line]:
-    """The lines as far as the first that holds a row."""
-    for line in lines:
-        yield line
-        if _is_row(line):
-            return
 
 
 def noted(items: Iterator[T], held: list[T]) -> Iterator[T]:

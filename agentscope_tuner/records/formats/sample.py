@@ -205,30 +205,11 @@ _TEXT_BLOCKS = ("text", "output_text", "input_text")
 
 # Some trainers keep special tokens when they decode; the answer must end the same under every trainer
 _END_MARKERS = (
-    "<|im_end|>",
-    "<|endoftext|>",
-    "<|eot_id|>",
-    "<|end_of_text|>",
-    "<|end|>",
-    "<end_of_turn>",
-    "<｜end▁of▁sentence｜>",
-    "<eos>",
-    "<|return|>",
-    "<|eot|>",
-    "<|eom|>",
-    "<|END_RESPONSE|>",
-    "<|END_OF_TURN_TOKEN|>",
-    "[e~[",
-    "</s>",
-    "<turn|>",
-    "<seed:eos>",
-    "[|endofturn|]",
-    "<｜hy_place▁holder▁no▁2｜>",
-    "<|assistant_end|>",
-    "<|role_end|>",
-    "<|EOT|>",
-    "<|eom_id|>",
-)
+    "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|end|>", "<end_of_turn>",
+    "<｜end▁of▁sentence｜>", "<eos>", "<|return|>", "<|eot|>", "<|eom|>", "<|END_RESPONSE|>", "<|END_OF_TURN_TOKEN|>",
+    "[e~[", "</s>", "<turn|>", "<seed:eos>", "[|endofturn|]", "<｜hy_place▁holder▁no▁2｜>", "<|assistant_end|>",
+    "<|role_end|>", "<|EOT|>", "<|eom_id|>",
+)  # fmt: skip
 
 # What chat templates write between turns: <|im_start|>, <start_of_turn>, <｜User｜>, [|tool|], <tool_response>, [INST]
 _MARK = re.compile(
