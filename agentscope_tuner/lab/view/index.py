@@ -1,18 +1,15 @@
 """The index of a scored file, extended as the file grows: a SQLite database of its rows' fields, and their texts.
 
-The texts stand in one file in lower case, which is mapped into memory and searched.
+The texts stand there in lower case, and are searched as they stand.
 """
 
 from __future__ import annotations
 
 import json
-import mmap
 import re
 import sqlite3
 import tempfile
 import threading
-from array import array
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -236,58 +233,6 @@ def _add_texts(found: list[str], value: Any) -> None:
             found.append(str(item))
 
 
-_END = b"\0"
-
-
-class Haystack:
-    """The texts of all rows, in the rows' order, in one file.
-
-    A search is one pass over bytes in C, at about a gigabyte a second. It finds any text in any script, while an index
-    of words would find neither Chinese nor LaTeX.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget every row."""
-        self._path.write_bytes(b"")
-        # The offset at which each row begins, in 8 bytes
-        self._starts = array("Q")
-        self._size = 0
-
-    def add(self, texts: Iterable[str]) -> None:
-        """Append the texts of rows; the first row ever appended is row 1."""
-        pieces = [_folded(text).replace(_END, b" ") + _END for text in texts]
-        with open(self._path, "ab") as stream:
-            stream.writelines(pieces)
-        # Only after the texts are written: a search at the same time must find each listed row in the file
-        for piece in pieces:
-            self._starts.append(self._size)
-            self._size += len(piece)
-
-    def find(self, words: str) -> list[int]:
-        """The numbers of the rows whose text holds `words`; case is ignored."""
-        needle, starts = _folded(words).replace(_END, b" "), self._starts
-        count = len(starts)
-        if not needle or not count:
-            return []
-        found = []
-        with open(self._path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as text:
-            place = text.find(needle)
-            while place >= 0:
-                row = bisect_right(starts, place, 0, count)
-                found.append(row)
-                # Continue at the beginning of the next row, so that each row is found once
-                place = text.find(needle, starts[row]) if row < count else -1
-        return found
-
-
-def _folded(text: str) -> bytes:
-    return text.lower().encode("utf-8", "surrogatepass")
-
-
 # The first batch is small, so that the page can show rows while the others are still read
 _FIRST_BATCH, _BATCH = 200, 2000
 _SCHEMA = """
@@ -298,6 +243,7 @@ CREATE TABLE rows (
 );
 CREATE TABLE texts (n INTEGER PRIMARY KEY, prompt TEXT, answer TEXT, reference TEXT, reason TEXT, problem TEXT,
                     violations TEXT, parts TEXT);
+CREATE TABLE words (n INTEGER PRIMARY KEY, text TEXT);
 CREATE TABLE violations (rule TEXT, n INTEGER, PRIMARY KEY (rule, n)) WITHOUT ROWID;
 CREATE TABLE parts (name TEXT, n INTEGER, value REAL, PRIMARY KEY (name, n)) WITHOUT ROWID;
 CREATE TABLE groups (
@@ -305,7 +251,7 @@ CREATE TABLE groups (
     wrong INTEGER, lowest REAL, highest REAL, total REAL, squares REAL
 );
 """
-_TABLES = ("rows", "texts", "violations", "parts", "groups")
+_TABLES = ("rows", "texts", "words", "violations", "parts", "groups")
 # Adds the rows behind row `?` to their groups. Of rows that do not tell their success, 1 is right, and 0 wrong
 _ADD_GROUPS = """
 INSERT INTO groups
@@ -351,7 +297,6 @@ class RowIndex:
         self._folder = tempfile.TemporaryDirectory(prefix="astuner-view-")
         self._lines = self._unpacked()
         self.path = Path(self._folder.name) / "index.db"
-        self.haystack = Haystack(Path(self._folder.name) / "texts")
         self._database = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         # Speed instead of safety: the index can always be rebuilt from the rows
         for pragma in ("journal_mode=WAL", "synchronous=OFF", "temp_store=MEMORY", "cache_size=-65536"):
@@ -385,7 +330,6 @@ class RowIndex:
         self._groups: dict[tuple[str, float | None], int] = {}
         self._ids: dict[str, int] = {}
         self.rows = 0
-        self.haystack.clear()
         self._database.execute("BEGIN")
         for table in _TABLES:
             self._database.execute(f"DELETE FROM {table}")
@@ -435,12 +379,13 @@ class RowIndex:
 
     def _add(self, lines: list[TailLine]) -> None:
         rows = [fields_of(line.raw) if line.problem is None else RowFields(problem=line.problem) for line in lines]
-        self.haystack.add(row.text for row in rows)
         numbered = list(enumerate(rows, self.rows + 1))
         narrow = [self._narrow(n, line, row) for (n, row), line in zip(numbered, lines, strict=True)]
         insert = self._database.executemany
         self._database.execute("BEGIN")
         insert(f"INSERT INTO rows VALUES ({', '.join('?' * 18)})", narrow)
+        # Searched as it stands: an index of words would find neither Chinese nor LaTeX
+        insert("INSERT INTO words VALUES (?, ?)", [(n, row.text.lower()) for n, row in numbered])
         insert("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [_preview(n, row) for n, row in numbered])
         insert(
             "INSERT OR IGNORE INTO violations VALUES (?, ?)", [(v, n) for n, row in numbered for v in row.violations]

@@ -10,7 +10,7 @@ import math
 import re
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -163,7 +163,7 @@ CREATE TEMP TABLE labels (id TEXT, nth INTEGER, label TEXT, PRIMARY KEY (id, nth
 CREATE TEMP TABLE changes (n INTEGER PRIMARY KEY, change TEXT, other INTEGER, other_status TEXT, other_reward REAL,
                            other_success INTEGER);
 """
-_CHANGE = """CASE
+_CHANGES = """SELECT r.n, CASE
     WHEN o.n IS NULL THEN 'new'
     WHEN r.status NOT IN ('judged', 'filtered') AND o.status IN ('judged', 'filtered') THEN 'failed'
     WHEN r.status IN ('judged', 'filtered') AND o.status NOT IN ('judged', 'filtered') THEN 'mended'
@@ -171,7 +171,8 @@ _CHANGE = """CASE
     WHEN r.success < o.success THEN 'lost'
     WHEN abs(coalesce(r.reward, 0) - coalesce(o.reward, 0)) > 1e-9 THEN 'reward'
     WHEN r.status != o.status THEN 'status'
-    ELSE 'same' END"""
+    ELSE 'same' END, o.n, o.status, o.reward, o.success
+    FROM main.rows r LEFT JOIN earlier.rows o ON o.id = r.id AND o.nth = r.nth"""
 
 
 MOST_ROWS = 500
@@ -213,15 +214,16 @@ class IndexReader:
         with self._lock:
             here = (self._index.epoch, self._index.version)
             if condition.words:
-                self._fill("hits", (*here, condition.words), self._hits(condition.words))
+                said = condition.words.lower().encode("utf-8", "replace").decode()
+                self._fill("hits", (*here, said), "SELECT n FROM main.words WHERE instr(text, ?)", [(said,)])
             labels = self._labels.read()
             earlier = (self._earlier.epoch, self._earlier.version) if self._earlier is not None else ()
             if (seen := (*here, *earlier, self._labels.version)) != self._seen:
                 self._seen, self._counts = seen, {}
-            said = ((id_, nth, label.label) for (id_, nth), label in labels.items())
-            self._fill("labels", (self._labels.version,), said)
+            rows = ((id_, nth, label.label) for (id_, nth), label in labels.items())
+            self._fill("labels", (self._labels.version,), "VALUES (?, ?, ?)", rows)
             if earlier:
-                self._compare((*here, *earlier))
+                self._fill("changes", (*here, *earlier), _CHANGES)
             self._database.execute("BEGIN")
             try:
                 yield self._database
@@ -235,32 +237,17 @@ class IndexReader:
             self._counts[condition] = self._database.execute(asked, condition.values).fetchone()[0]
         return self._counts[condition]
 
-    def _hits(self, words: str) -> Iterator[tuple[int]]:
-        for n in self._index.haystack.find(words):
-            yield (n,)
-
-    def _fill(self, table: str, state: tuple[object, ...], rows: Iterator[tuple[object, ...]]) -> None:
-        """Fill `table` with `rows`, unless it was filled for the same `state`."""
+    def _fill(
+        self, table: str, state: tuple[object, ...], insert: str, rows: Iterable[tuple[object, ...]] = ((),)
+    ) -> None:
+        """Fill `table` by `insert`, once with each of `rows`, unless it was filled for the same `state`."""
         if self._filled_for.get(table) == state:
             return
         self._database.execute("BEGIN")
         self._database.execute(f"DELETE FROM {table}")
-        if (first := next(rows, None)) is not None:
-            marks = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(first))})"
-            self._database.execute(marks, first)
-            self._database.executemany(marks, rows)
+        self._database.executemany(f"INSERT OR IGNORE INTO {table} {insert}", rows)
         self._database.execute("COMMIT")
         self._filled_for[table] = state
-
-    def _compare(self, state: tuple[int, ...]) -> None:
-        if self._filled_for.get("changes") == state:
-            return
-        self._database.execute("DELETE FROM changes")
-        self._database.execute(
-            f"INSERT INTO changes SELECT r.n, {_CHANGE}, o.n, o.status, o.reward, o.success FROM main.rows r "
-            "LEFT JOIN earlier.rows o ON o.id = r.id AND o.nth = r.nth"
-        )
-        self._filled_for["changes"] = state
 
     def close(self) -> None:
         """Close the connection."""
