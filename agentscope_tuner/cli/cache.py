@@ -18,9 +18,7 @@ from agentscope_tuner.graders.client.verdict_cache import default_cache_dir, ope
 
 app = typer.Typer(help="Show or delete the kept replies of judge models.", no_args_is_help=True)
 
-Folder = Annotated[
-    Path | None, typer.Option("--dir", help="The cache's folder; $ASTUNER_CACHE_DIR, else the user's cache folder.")
-]
+Folder = Annotated[Path | None, typer.Option("--dir", help="The cache's folder, in place of $ASTUNER_CACHE_DIR.")]
 
 
 @app.command(epilog="Example: astuner cache stats")

@@ -142,20 +142,20 @@ def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
         if not path.exists() and not grader.auto_learn:
             return RubricTasks(grader), f"no rubrics are learned yet ({path}): only the rows are checked"
     judge, notes = load_judge(settings), list[str]()
+    read_by = type(judge.inner).__name__
     names = {each.__name__ for each in type(judge.inner).__mro__}
     for name in sorted(section.model_fields_set & _READ_BY.keys()):
         if names.isdisjoint(_READ_BY[name]):
-            notes.append(
-                f"note: {SECTION}.{name} is not read by {type(judge.inner).__name__}: it is for {_READ_BY[name][0]}"
-            )
+            notes.append(f"note: {SECTION}.{name} is not read by {read_by}: it is for {_READ_BY[name][0]}")
     for kind in type(judge.inner).__mro__:
         for name, value in vars(kind).items():
             if isinstance(value, list | dict | set) and not value and not name.startswith("__"):
                 what = f"{kind.__name__}.{name} is an empty {type(value).__name__} of the class, which all rows share"
                 notes.append(f"note: {what}: no reward may hang on other rows, so make it in compute_reward")
     rules = counted(len(section.rules), "rule")
-    first = f"loaded: {type(judge.inner).__name__}, {rules}, on_error: {section.on_error}"
-    return judge, "\n".join([first, *notes, *map(printable, judge_tree(section)[1:])])
+    return judge, "\n".join(
+        [f"loaded: {read_by}, {rules}, on_error: {section.on_error}", *notes, *map(printable, judge_tree(section)[1:])]
+    )
 
 
 def _show(report: TaskReport, name: str, keys: Sequence[str]) -> None:

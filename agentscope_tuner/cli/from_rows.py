@@ -160,10 +160,7 @@ def _of_math(
         found.reads["response"] = response
         _, texts = _converted(found, first)
         found.responses = len(texts)
-        found.whys.append(
-            f"response: it stands in {response}, whose texts state an answer that is not always the reference: "
-            "change it if that is wrong"
-        )
+        found.whys.append(f"response: {response} states an answer, often not the reference: is it the response?")
     if _NO_QUESTION in found.whys and (question := only_sentences(rows, found.reads.values())):
         found.whys.remove(_NO_QUESTION)
         found.reads["question"] = question
@@ -307,9 +304,7 @@ def _numbered(found: Looked, rows: Sequence[_Row]) -> None:
         kwargs.append(f"count_from: {told[0][0]}")
         found.whys.append(f"count_from: {told[0]}")
     elif numbers:
-        found.whys.append(
-            "count_from: no row tells whether numbers count from 0 or from 1: write judge_kwargs.count_from"
-        )
+        found.whys.append("count_from: no row tells if numbers count from 0 or from 1: write judge_kwargs.count_from")
     found.settings = f"    judge_kwargs: {{{', '.join(kwargs)}}}\n" if kwargs else ""
 
 
@@ -463,9 +458,7 @@ def _reference(found: Looked, rows: Sequence[_Row], texts: Sequence[str]) -> Non
     if best is None or not counts[best] or (likely and len(names) > 1):
         raise ConfigError(_unanswered(found, whole, names or likely))
     if counts[best] < len(rows):
-        found.whys.append(
-            f"answer: {len(rows) - counts[best]} of {len(rows)} rows have no answer that can be read there"
-        )
+        found.whys.append(f"answer: {len(rows) - counts[best]} of {len(rows)} rows have none there that can be read")
     others = [name for name in first if name != best and not best.startswith(f"{name}.")]
     others += [name for name in likely_answers(whole) if name not in (*names, *first) and _differs(rows, best, name)]
     beside = f", not in {' or '.join(others)}: change it if that is wrong" if others else ""
@@ -500,10 +493,8 @@ def _unanswered(found: Looked, row: _Row, likely: Sequence[str]) -> str:
     held = ", ".join(map(repr, names[:_NAMES_SHOWN])) + (" …" if len(names) > _NAMES_SHOWN else "")
     guess = likely[0] if likely else "<column>"
     among = f"; by its values it could be {' or '.join(map(repr, likely))}" if likely else ""
-    return (
-        f"no column holds an answer that the math judge reads, among {held}{among}: name it, "
-        f"--map {guess}=answer, where a column may be a path such as a.b.0{instead}"
-    )
+    named = f"name it, --map {guess}=answer, where a column may be a path such as a.b.0{instead}"
+    return f"no column holds an answer that the math judge reads, among {held}{among}: {named}"
 
 
 def _places(found: Looked, texts: list[str], questions: list[str]) -> None:
@@ -517,9 +508,7 @@ def _places(found: Looked, texts: list[str], questions: list[str]) -> None:
     for place in many:
         found.whys.append(f"answer_in: {counts[place]} of {len(texts)} responses state their answer {_NAMES[place]}")
     if texts and not many:
-        found.whys.append(
-            f"answer_in: the {len(texts)} responses state their answer by no sign: ask for \\boxed{{}} in the prompt"
-        )
+        found.whys.append(f"answer_in: no sign of it in {len(texts)} responses: ask for \\boxed{{}} in the prompt")
     if not texts:
         asks: Callable[[str], bool] = lambda sign: sum(sign in text for text in questions) * 2 > len(questions)  # noqa: E731
         many = [place for place, sign in _ASKED.items() if asks(sign)]

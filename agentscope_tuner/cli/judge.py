@@ -266,9 +266,7 @@ def show_costs(asked: RowsAsked, resumed: str | None, *, as_json: bool) -> None:
 def _check_apart(input_: str, output: str) -> None:
     with suppress(OSError):
         if os.path.samefile(plain(input_), plain(output)):
-            raise ConfigError(
-                f"--input and --output are one file, {output!r}: the rollouts would be written over, so name another"
-            )
+            raise ConfigError(f"--input and --output are one file, {output!r}, and would be written over: name another")
 
 
 def _check_outside(input_: str, output: str) -> None:
@@ -282,10 +280,8 @@ def _check_outside(input_: str, output: str) -> None:
         form = "(.*/)?".join(fnmatch.translate(part)[:-2] for part in str(source.absolute()).split("**/"))
         inside = re.fullmatch(form, str(target)) is not None
     if inside:
-        raise ConfigError(
-            f"--output {output!r} lies within --input {input_!r}: the next run would read it as rollouts, so name "
-            "another folder"
-        )
+        said = "the next run would read it as rollouts, so name another folder"
+        raise ConfigError(f"--output {output!r} lies within --input {input_!r}: {said}")
 
 
 def _stopped(exc: JudgeError | KeyboardInterrupt, kept: str) -> typer.Exit:

@@ -181,10 +181,8 @@ def _checked(text: str, expected: Mapping[str, Any]) -> str:
     except yaml.YAMLError:
         same = False
     if not same:
-        raise ValueError(
-            "its task_judge cannot be replaced line by line: write the section without anchors, aliases, texts of "
-            "several lines (| or >) and `...`"
-        )
+        forms = "anchors, aliases, texts of several lines (| or >) and `...`"
+        raise ValueError(f"its task_judge cannot be replaced line by line: write the section without {forms}")
     return text
 
 
@@ -210,10 +208,8 @@ def _translated(judge: Mapping[str, Any], *, named: bool, inherits: bool) -> _Mi
     notes = [_unknown(f"task_judge.{key}", key) for key in unknown]
     if not named and (strange := next((key for key in unknown if key not in UPSTREAM_KEYS), None)):
         # Settings of a judge that is named in a way we cannot read: the default's verdicts would stand for its own
-        raise ValueError(
-            f"task_judge has {strange!r} and no judge_protocol, by which alone AgentJet names a judge: write "
-            f"judge_protocol: module->Class, or delete {strange!r}"
-        )
+        way_out = f"write judge_protocol: module->Class, or delete {strange!r}"
+        raise ValueError(f"task_judge has {strange!r} and no judge_protocol, which names a judge: {way_out}")
     protocol = judge.get("judge_protocol") if named else _DEFAULT
     if protocol is None:
         told = (
@@ -223,9 +219,7 @@ def _translated(judge: Mapping[str, Any], *, named: bool, inherits: bool) -> _Mi
         protocol = f"{_HOME}.workflow_reward_as_judge->WorkflowRewardJudge"
         return _Migrated({"judge_protocol": protocol, **kept}, asked=False, notes=[*notes, told])
     if not named:
-        notes.append(
-            f"no judge is named, and AgentJet's default is {_DEFAULT}; a reward that the workflow sets comes first"
-        )
+        notes.append(f"no judge is named: AgentJet's default is {_DEFAULT}, behind a reward that the workflow sets")
     if (own := str(protocol).rpartition(".")[2]) in _OURS:
         return _Migrated({"judge_protocol": f"{_HOME}.{own}", **kept}, notes=notes)
     if own == _MATH_AND_LLM:

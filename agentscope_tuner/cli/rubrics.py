@@ -131,13 +131,9 @@ def _plan_line(expected: Plan) -> str:
 
 def _warn_of_few(expected: Plan) -> None:
     if expected.held_out_queries < LEAST_HELD_OUT:
-        err.print(
-            f"{expected.held_out_queries} queries are held out, and a proof needs {LEAST_HELD_OUT}: the rubrics "
-            f"cannot be "
-            f"proven with so few. {2 * LEAST_HELD_OUT} different queries are enough.",
-            style="bold red",
-            soft_wrap=True,
-        )
+        few = f"{expected.held_out_queries} queries are held out, and a proof needs {LEAST_HELD_OUT}"
+        told = f"{few}: the rubrics cannot be proven. {2 * LEAST_HELD_OUT} different queries are enough."
+        err.print(told, style="bold red", soft_wrap=True)
 
 
 def _show(saved: SavedGrader) -> None:

@@ -96,13 +96,10 @@ def agent_rules(agents_dir: Path, agent: str) -> RuleSource:
     for path in candidates:
         if path.is_file():
             return _read_source(path, "evaluation")
-    known = sorted(
-        {path.stem for path in agents_dir.glob("*.yaml")}
-        | {path.parent.name for path in agents_dir.glob("*/agent.yaml")}
-    )
-    raise ConfigError(
-        f"agent {agent!r} has neither {candidates[0]} nor {candidates[1]}; agents here: {', '.join(known) or 'none'}"
-    )
+    files = {path.stem for path in agents_dir.glob("*.yaml")}
+    known = sorted(files | {path.parent.name for path in agents_dir.glob("*/agent.yaml")})
+    said = f"agents here: {', '.join(known) or 'none'}"
+    raise ConfigError(f"agent {agent!r} has neither {candidates[0]} nor {candidates[1]}; {said}")
 
 
 def config_rules(path: Path) -> RuleSource:
@@ -335,8 +332,8 @@ def list_kinds(module: Modules = None, as_json: Json = False) -> None:
         if is_built_in(name):
             kind = KINDS[name]
             kinds[name] = {"holds": kind.meaning, "example": kind.example}
-            told = (f"{each.name}: {each.shape}{_DEFAULTS.get(each.default, '')}" for each in kind.parameters)
-            parameters[name] = "\n".join(told) or "none"
+            said = (f"{each.name}: {each.shape}{_DEFAULTS.get(each.default, '')}" for each in kind.parameters)
+            parameters[name] = "\n".join(said) or "none"
     if as_json:
         print(json.dumps(kinds))
         return
@@ -368,8 +365,8 @@ def validate(
         source = _chosen_source(agent, agents_dir, conf)
     problems = source.problems()
     if as_json:
-        told = [{"line": line, "problem": problem.describe("rules")} for line, problem in problems]
-        print(json.dumps({"file": str(source.path), "rules": len(source.rules), "problems": told}))
+        said = [{"line": line, "problem": problem.describe("rules")} for line, problem in problems]
+        print(json.dumps({"file": str(source.path), "rules": len(source.rules), "problems": said}))
     for line, problem in () if as_json else problems:
         say(f"{source.path}:{line}: {problem.describe('rules')}", to=err)
     if problems:

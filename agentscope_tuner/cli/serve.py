@@ -45,9 +45,7 @@ MaxAnswerChars = Annotated[int, typer.Option(help="Refuse a longer answer.")]
 Concurrency = Annotated[int, typer.Option(help="Requests that are judged at the same time.")]
 Queue = Annotated[int, typer.Option(help="Requests that may wait; more get 429.")]
 Deadline = Annotated[float, typer.Option(help="Seconds that judging a request may take.")]
-DrainSeconds = Annotated[
-    float, typer.Option(help="Seconds that requests under way have to finish after SIGTERM.", min=0)
-]
+DrainSeconds = Annotated[float, typer.Option(help="Seconds for requests under way to finish after SIGTERM.", min=0)]
 LogAnswers = Annotated[bool, typer.Option("--log-answers", help="Log every answer with its verdict.")]
 Engine = Annotated[Literal["local", "ray"], typer.Option(help="This process, or replicas that Ray Serve runs.")]
 Replicas = Annotated[int, typer.Option(help="With --engine ray: processes that judge.", min=1)]
@@ -147,10 +145,8 @@ def _named(conf: list[str], overrides: list[str]) -> dict[str, str]:
         match = _NAMED.fullmatch(given)
         name, path = (match[1], match[2]) if match else ("", given)
         if name in named:
-            raise ConfigError(
-                f"--conf {given!r}: there is a judge {f'named {name!r}' if name else 'without a name'} already; "
-                "write --conf name=FILE"
-            )
+            twice = f"there is a judge {f'named {name!r}' if name else 'without a name'} already"
+            raise ConfigError(f"--conf {given!r}: {twice}; write --conf name=FILE")
         named[name] = path
     if overrides and len(named) > 1:
         raise ConfigError(f"overrides {overrides!r} with several judges: write them into their files")
@@ -158,9 +154,7 @@ def _named(conf: list[str], overrides: list[str]) -> dict[str, str]:
 
 
 env_app = typer.Typer(help="Serve environments that score their own episodes.", no_args_is_help=True)
-llm_app = typer.Typer(
-    help="Serve a small model on this machine, to try graders without an API key.", no_args_is_help=True
-)
+llm_app = typer.Typer(help="Serve a small model on this machine, to try graders.", no_args_is_help=True)
 
 
 @env_app.callback()

@@ -161,15 +161,11 @@ def _verdict_of(row: Row, before: EarlierRow, digest: str) -> Judgement | None:
         return None
     # A rollout's id is a string, even where its line has a number
     if str(before.own.get("id", row.rollout.id)) != row.rollout.id:
-        raise ConfigError(
-            f"{row.where} has id {row.rollout.id!r} where the earlier output has {before.own['id']!r}: "
-            "it was made from another input; run without --resume"
-        )
+        ids = f"{row.where} has id {row.rollout.id!r} where the earlier output has {before.own['id']!r}"
+        raise ConfigError(f"{ids}: it was made from another input; run without --resume")
     if before.config != digest:
-        raise ConfigError(
-            f"{row.where}: the earlier output was judged under another configuration or version: run without --resume "
-            "to judge every row again, or name another --output"
-        )
+        other = "the earlier output was judged under another configuration or version"
+        raise ConfigError(f"{row.where}: {other}: run without --resume, or name another --output")
     return before.judgement if before.judgement.status != "failed" and before.is_of(row.raw) else None
 
 

@@ -350,10 +350,9 @@ class GymEnv:
 
     def _raise_if_broken(self, verb: str) -> None:
         if self._broken is not None:
-            raise EnvServiceError(
-                f"{verb} of instance {self.instance_id!r}: an earlier step failed and may or may not have been played, "
-                f"start a new episode: {type(self._broken).__name__}: {self._broken}"
-            ) from self._broken
+            told = f"start a new episode: {type(self._broken).__name__}: {self._broken}"
+            failed = f"{verb} of instance {self.instance_id!r}: an earlier step failed and may have been played"
+            raise EnvServiceError(f"{failed}, {told}") from self._broken
 
     def __enter__(self) -> GymEnv:
         try:

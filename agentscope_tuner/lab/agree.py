@@ -126,10 +126,8 @@ def agreement(
     for row in rows:
         columns.add(row, labels, value_at(row.row, by) if by else "")
     if not columns.labels:
-        raise ConfigError(
-            f"none of {columns.rows} rows has a verdict and a label: --labels takes lines of "
-            '{"id": …, "label": …}, with the ids of the rows'
-        )
+        lines = '--labels takes lines of {"id": …, "label": …}, with the ids of the rows'
+        raise ConfigError(f"none of {columns.rows} rows has a verdict and a label: {lines}")
     threshold = _threshold(columns.labels) if threshold is None else threshold
     differences = columns.differences(threshold)
     return {
@@ -149,10 +147,8 @@ def agreement(
 
 def _threshold(labels: Sequence[float]) -> float:
     if not 0 <= min(labels) <= max(labels) <= 1:
-        raise ConfigError(
-            f"the labels reach from {min(labels):g} to {max(labels):g}: say by --threshold from which label on an "
-            "answer is right"
-        )
+        scale = f"the labels reach from {min(labels):g} to {max(labels):g}"
+        raise ConfigError(f"{scale}: say by --threshold from which label on an answer is right")
     return _PASSED
 
 

@@ -170,9 +170,8 @@ def _one_rule(seen: Seen) -> RewardTrouble | None:
         # A trainer learns to keep the rule
         return None
     message = f"the rule {rule!r} filters {len(shown)} of {len(seen.rows)} rows before they are judged"
-    return _cause(
-        "one rule", shown, len(seen.rows), message, f"look at the rule with `id: {rule}` in astuner.task_judge.rules"
-    )
+    remedy = f"look at the rule with `id: {rule}` in astuner.task_judge.rules"
+    return _cause("one rule", shown, len(seen.rows), message, remedy)
 
 
 def _empty(seen: Seen) -> RewardTrouble | None:
@@ -182,9 +181,12 @@ def _empty(seen: Seen) -> RewardTrouble | None:
     if sum(map(_earns, empty)) * 2 > len(empty):
         return None
     message = "output.metadata.final_answer is empty, no text, or the question"
-    return _cause(
-        "empty answers", empty, len(seen.rows), message, "--map YOUR_COLUMN=response, or set it in the workflow"
-    )
+    remedy = "--map YOUR_COLUMN=response, or set it in the workflow"
+    return _cause("empty answers", empty, len(seen.rows), message, remedy)
+
+
+def _beside(right: object, given: str) -> str:
+    return f"beside the reference {right!r:.60} stands {given!r:.60}"
 
 
 def _earns(row: ScoredRow) -> bool:
@@ -213,9 +215,7 @@ def _truncated(seen: Seen) -> RewardTrouble | None:
     (told, _), *_ = Counter(map(cut_off, cut)).most_common(1)
     if told == LOOPS:
         message = f"{len(cut)} of {len(unpaid)} rows that earn nothing repeat one text to their end"
-        remedy = (
-            "a higher limit does not help: lower the learning rate, or see whether the prompt ends as the model knows"
-        )
+        remedy = "a higher limit does not help: lower the learning rate, or see how the prompt ends"
         return _cause("looping outputs", cut, len(unpaid), message, remedy)
     message = f"{len(cut)} of {len(unpaid)} rows that earn nothing were cut off ({told!r})"
     remedy = "raise the trainer's max_completion_length, or max_tokens; or take away the stop string that ends it"
@@ -312,10 +312,7 @@ def _no_reference(seen: Seen) -> RewardTrouble | None:
     # A judge that needs no reference pays some rows
     if len(bare) < len(unpaid):
         return None
-    message = (
-        f"no row has a reference in task.metadata ({', '.join(REFERENCE_KEYS)}), where the judge's `reads` "
-        "names no other column"
-    )
+    message = f"no row has one of {', '.join(REFERENCE_KEYS)} in task.metadata, and `reads` names no other column"
     return _cause("no reference", bare, len(unpaid), message, _named(bare[0]))
 
 
@@ -341,14 +338,11 @@ def _refused(seen: Seen) -> RewardTrouble | None:
     if len(alike) * 2 < len(unpaid) or not alike:
         return None
     row = alike[0]
-    message = (
-        f"{len(alike)} of {len(unpaid)} answers are the reference but for capitals, markers, signs, spaces, units or "
-        "the way of writing it"
-    )
+    message = f"{len(alike)} of {len(unpaid)} answers are the reference in other signs, capitals, spaces or units"
     remedy = "cut off what is no part of it (skip_special_tokens), ask for it alone, or let the judge pass over it"
     if _NO_ANSWER.search(row.reason):
         remedy = "ask in the prompt for the form in which the judge looks for answers, such as \\boxed{}"
-    remedy = f"beside the reference {written_reference(row)!r:.60} stands {row.answer!r:.60}: {remedy}"
+    remedy = f"{_beside(written_reference(row), row.answer)}: {remedy}"
     return _cause("right answers refused", alike, len(unpaid), message, remedy)
 
 
@@ -368,14 +362,9 @@ def _refused_tasks(seen: Seen) -> RewardTrouble | None:
         return None
     shown = [row for task in refused for row in right[task]]
     row = shown[0]
-    message = (
-        f"in {len(refused)} of {len(right)} tasks all answers that are the reference earn nothing, such as for "
-        f"{row.reason!r:.60}, in {whole} others all of them are paid"
-    )
-    remedy = (
-        f"beside the reference {written_reference(row)!r:.60} stands {row.answer!r:.60}: give tasks of this source a "
-        "judge that reads their form"
-    )
+    told = f"earn nothing, such as for {row.reason!r:.60}, in {whole} others all of them are paid"
+    message = f"in {len(refused)} of {len(right)} tasks all answers that are the reference {told}"
+    remedy = f"{_beside(written_reference(row), row.answer)}: give tasks of this source a judge that reads their form"
     return _cause("right answers refused", shown, sum(map(len, right.values())), message, remedy)
 
 
@@ -393,10 +382,8 @@ def _other_kind(seen: Seen) -> RewardTrouble | None:
     if not given or not right or given == right or given == "a text":
         return None
     message = f"every answer is {given}, and every reference is {right}"
-    remedy = (
-        f"beside the reference {rights_of(rows[0])[0]!r:.60} stands {given_answer(rows[0])!r:.60}: ask the policy for "
-        f"{right}, or name the column that holds {given} under {SECTION}.reads"
-    )
+    told = f"ask the policy for {right}, or name the column that holds {given} under {SECTION}.reads"
+    remedy = f"{_beside(rights_of(rows[0])[0], given_answer(rows[0]))}: {told}"
     return _cause("answers of another kind", rows, len(seen.judged), message, remedy)
 
 
@@ -440,12 +427,8 @@ def _one_question(seen: Seen) -> RewardTrouble | None:
     asked, rights = {question_of(row) for row in unpaid}, {right for row in unpaid for right in rights_of(row)[:1]}
     if len(rights) < _FEW or len(asked) > 1 or not all(asked):
         return None
-    message = (
-        f"{len(rights)} references stand beside one question, {next(iter(asked))!r:.60}, and no answer earns anything"
-    )
-    remedy = (
-        "see what the policy is asked: name the question's column by --map YOUR_COLUMN=question, or do not cut prompts"
-    )
+    message = f"{len(rights)} references stand beside one question, {next(iter(asked))!r:.60}, and no answer earns"
+    remedy = "name the question's column by --map YOUR_COLUMN=question, or do not cut the prompts"
     return _cause("one question", unpaid, len(unpaid), message, remedy)
 
 
@@ -534,9 +517,7 @@ def _split_groups(seen: Seen) -> RewardTrouble | None:
         if len(_flat(seen)) * 5 < 4 * len(seen.groups) or len(apart) * 2 < len(split):
             return None
         alone = "the rows of a group earn the same"
-    message = (
-        f"samples of one question have several task_ids: {len(shown)} rows ask {len(split)} questions, and {alone}"
-    )
+    message = f"{len(shown)} rows ask {len(split)} questions, each under several task_ids, and {alone}"
     return _cause("ids split groups", shown, len(seen.rows), message, "give all samples of a question one task_id")
 
 
@@ -565,9 +546,8 @@ def _equal_texts(seen: Seen) -> RewardTrouble | None:
         return None
     shown = [row for group in alike for row in group]
     message = f"{len(alike)} of {len(seen.groups)} groups hold one text again and again"
-    return _cause(
-        "equal texts", shown, len(seen.rows), message, "raise the sampling temperature, or vary the seed of the samples"
-    )
+    remedy = "raise the sampling temperature, or vary the seed of the samples"
+    return _cause("equal texts", shown, len(seen.rows), message, remedy)
 
 
 def _cancelling(seen: Seen) -> RewardTrouble | None:
@@ -598,9 +578,7 @@ def _clipped(seen: Seen) -> RewardTrouble | None:
     if len(cut) * 2 < len(rows) or pstdev(sums) <= _SAME:
         return None
     mean = fmean(math.fsum(row.parts.values()) for row in cut)
-    message = (
-        f"{len(cut)} of {len(rows)} rewards are clipped to {cut[0].reward:g}: their parts sum to {mean:.3g} on average"
-    )
+    message = f"{len(cut)} of {len(rows)} rewards are clipped to {cut[0].reward:g}: their parts sum to {mean:.3g}"
     return _cause("clipped", cut, len(rows), message, "lower the weights, or widen the clip")
 
 
@@ -621,20 +599,15 @@ def _all_equal(seen: Seen) -> RewardTrouble | None:
     if right >= 0.9 * len(judged):
         message = f"{right} of {len(judged)} rows{within} are right: {told}"
         if others := _paid_for_others(judged):
-            message = (
-                f"{len(others)} of {len(judged)} rows{within} are paid for another answer than the reference: {told}"
-            )
-            remedy = (
-                "`astuner audit --conf FILE` says whether the judge reads the answer; if it does, take harder tasks"
-            )
+            message = f"{len(others)} of {len(judged)} rows{within} are paid for other answers than the right: {told}"
+            remedy = "does the judge read the answer? `astuner audit --conf FILE` tells; if so, take harder tasks"
             return _cause("wrong answers paid", others, len(judged), message, remedy)
         return _cause("all right", judged, len(judged), message, "take harder tasks")
     if wrong >= 0.9 * len(judged) and fmean(rewards) <= _SAME:
         (shape, count), *_ = Counter(shape_of(row.reason) for row in judged if not row.success).most_common(1)
         message = f"{wrong} of {len(judged)} rows{within} are wrong, {count} of them with the reason {shape!r}; {told}"
-        return _cause(
-            "all wrong", judged, len(judged), message, "astuner explain --conf FILE --id ID; take easier tasks"
-        )
+        remedy = "astuner explain --conf FILE --id ID; take easier tasks"
+        return _cause("all wrong", judged, len(judged), message, remedy)
     if max(rewards) - min(rewards) > _SAME:
         remedy = "the reward differs between tasks alone: see that the judge reads the answer, or pay partial credit"
         return _cause("equal rewards", judged, len(judged), told, remedy)
@@ -667,10 +640,8 @@ def _ended(seen: Seen) -> RewardTrouble | None:
         return None
     if all(row.success for row in shown):
         return None
-    message = (
-        f"since step {min(after):g} all rewards are {rewards[0]:.3g}, with reasons such as {shown[0].reason!r:.60}; "
-        f"before it {sum(before)} of {len(before)} groups had a spread"
-    )
+    told = f"before it {sum(before)} of {len(before)} groups had a spread"
+    message = f"since step {min(after):g} all rewards are {rewards[0]:.3g} ({shown[0].reason!r:.60}); {told}"
     remedy = "see what changed there: the judge, what it asks, or the outputs; astuner explain --conf FILE --id ID"
     return _cause("reward ended", shown, len(seen.judged), message, remedy)
 
@@ -730,10 +701,6 @@ def _unread(source: RunRows) -> RewardTrouble | None:
     lines = source.rows + source.unread
     if not source.unread or source.unread * 5 < lines:
         return None
-    message = (
-        f"{source.unread} of {lines} lines cannot be read: {source.first_unread}; what follows is about the others"
-    )
-    remedy = (
-        "a reward has to be a finite number, and not huge: raise where there is none, and the row is marked as failed"
-    )
+    message = f"{source.unread} of {lines} lines cannot be read: {source.first_unread}; the others follow"
+    remedy = "a reward has to be a finite number, and not huge: raise where there is none, and the row is failed"
     return RewardTrouble("unreadable rows", source.unread, lines, message, remedy, ())

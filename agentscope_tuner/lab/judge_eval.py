@@ -100,10 +100,8 @@ def asked_anew(judge: TaskJudge) -> AsksModels:
     """
     inner = judge.inner
     if not isinstance(inner, AsksModels):
-        raise ConfigError(
-            f"judge-eval measures a judge_type of llm, task_rubrics or rubrics_auto_grader, got {type(inner).__name__}"
-            ": `astuner agree` compares the rows that any judge has scored with labels"
-        )
+        measured = f"judge-eval measures llm, task_rubrics and rubrics_auto_grader, got {type(inner).__name__}"
+        raise ConfigError(f"{measured}: `astuner agree` compares the rows that any judge scores")
     for model in inner.judge_models:
         model.settings = model.settings.model_copy(update={"cache": False})
     return inner

@@ -224,9 +224,7 @@ def with_response(output: WorkflowOutput, response_path: str, text: str) -> Work
 def _keys(response_path: str) -> list[str]:
     root, field, *keys = response_path.split(".")
     if (root, field) != ("output", "metadata") or not keys:
-        raise ConfigError(
-            f"the judge reads answers at {response_path!r}; to be changed they must be in output.metadata"
-        )
+        raise ConfigError(f"the judge reads answers at {response_path!r}, which must be in output.metadata")
     return keys
 
 

@@ -271,9 +271,8 @@ def _holds_row(line: bytes, *, first: bool) -> bool:
 def _too_long(name: str, number: int, length: int) -> Line:
     """A line of `length` bytes, which is too long."""
     length = max(length, MAX_LINE_BYTES + 1)
-    return Line(
-        f"{name}:{number}", b"", f"the line has {length} bytes, more than {MAX_LINE_BYTES}: cut the row's texts"
-    )
+    problem = f"the line has {length} bytes, more than {MAX_LINE_BYTES}: cut the row's texts"
+    return Line(f"{name}:{number}", b"", problem)
 
 
 def _skip_rest(read: Any, length: int) -> tuple[int, bytes]:

@@ -149,9 +149,7 @@ def _folder_files(folder: str) -> list[StoredFile]:
     if len(found) > 1:
         example = next(file.source for file in files if _SPLIT.search(file.source.removeprefix(folder)))
         pattern = re.sub(r"\d+(-of-\d+)?(?=[^/]*$)", "*", example)
-        raise ConfigError(
-            f"{folder!r} holds files of the splits {', '.join(sorted(found))}: name those of one, such as {pattern!r}"
-        )
+        raise ConfigError(f"{folder!r} has splits {', '.join(sorted(found))}: name those of one, such as {pattern!r}")
     return files
 
 
@@ -232,9 +230,8 @@ def _comma_in_number(cells: Mapping[str, str]) -> str | None:
     if found is None:
         return None
     name, cell = found
-    return (
-        f"the row's {name} {cell!r} may be one number or two: write {cell.replace(',', '.')!r}; for two, save with tabs"
-    )
+    two = f"write {cell.replace(',', '.')!r}; for two, save with tabs"
+    return f"the row's {name} {cell!r} may be one number or two: {two}"
 
 
 def _check_text(file: StoredFile) -> None:

@@ -187,10 +187,8 @@ class ScoredFile:
         if self._resume:
             self._earlier = self._furthest()
         elif _size(self.partial):
-            raise ConfigError(
-                f"{str(self.partial)!r} holds rows that an interrupted run scored: add --resume to go on from them, "
-                "or delete it"
-            )
+            said = "holds rows that an interrupted run scored: add --resume to go on from them, or delete it"
+            raise ConfigError(f"{str(self.partial)!r} {said}")
         with told(f"cannot write {str(self.path)!r}"):
             # unbuffered: bytes that a full disk refuses must not be written again on closing
             return open(self._next if self._earlier else self.partial, "wb", buffering=0)
@@ -276,10 +274,8 @@ class ScoredFile:
 
     def _refused(self, exc: OSError) -> ConfigError:
         """Why the output cannot be written, and the way out."""
-        return ConfigError(
-            f"cannot write {self._stream.name!r}: {exc.strerror or exc}; the rows before it are kept: make room, or "
-            "fix what refuses the file, then --resume goes on"
-        )
+        way_out = "the rows before it are kept: make room, or fix what refuses the file, then --resume goes on"
+        return ConfigError(f"cannot write {self._stream.name!r}: {exc.strerror or exc}; {way_out}")
 
 
 def furthest(path: Path) -> Path | None:
@@ -339,9 +335,8 @@ def scored_output(target: str, *, resume: bool = False) -> Iterator[ScoredFile]:
         with interrupts.welcome:
             _deliver(stage, file)
     except (ConfigError, OSError) as exc:
-        raise ConfigError(
-            f"{exc}; every row is scored and kept in {str(stage)!r}: --resume writes it again, nothing is judged"
-        ) from exc
+        said = f"every row is scored and kept in {str(stage)!r}: --resume writes it again, nothing is judged"
+        raise ConfigError(f"{exc}; {said}") from exc
     stage.unlink()
 
 
@@ -377,10 +372,8 @@ def _check_scored(path: Path) -> None:
     with open(path, "rb") as stream:
         first = stream.readline(_FIRST_LINE_BYTES)
     if first.endswith(b"\n") and b'"judgement"' not in first:
-        raise ConfigError(
-            f"{str(path)!r} holds no scored rows, so there is nothing to go on from: name another output, or run "
-            "without --resume, which writes over it"
-        )
+        said = "holds no scored rows to go on from: name another output, or write over it without --resume"
+        raise ConfigError(f"{str(path)!r} {said}")
 
 
 def _irregular(path: Path) -> ConfigError:
@@ -400,10 +393,8 @@ def _fetch(file: StoredFile, stage: Path) -> None:
     if not file.exists():
         return
     if is_columnar(file.name) or is_table(file.name):
-        raise ConfigError(
-            f"{file.source!r} is finished, and written as a whole: --resume goes on from an interrupted run's rows "
-            "only; run without it, or judge into a .jsonl file"
-        )
+        said = "is finished, and written as a whole: --resume goes on from an interrupted run; omit it, or write .jsonl"
+        raise ConfigError(f"{file.source!r} {said}")
     stage.parent.mkdir(parents=True, exist_ok=True)
     if not is_gzip(file.name):
         file.get(stage)

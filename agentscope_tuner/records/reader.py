@@ -120,9 +120,8 @@ def way_out(raw: bytes) -> str:
         return ": rows are read as UTF-8: save the file so, or name another if it holds no text"
     except (ValueError, RecursionError) as exc:
         cut = ", and it is cut short: complete it, or remove it" if "Unterminated" in str(exc) else ""
-        return (
-            f": the line begins {raw[:_KEY_CHARS].decode('utf-8', 'replace')!r}{_several(exc) or _spelling(raw) or cut}"
-        )
+        began = f": the line begins {raw[:_KEY_CHARS].decode('utf-8', 'replace')!r}"
+        return f"{began}{_several(exc) or _spelling(raw) or cut}"
     if isinstance(row, list):
         return ": a list, where a line holds one object: `jq -c '.[]'` writes its entries line by line"
     if isinstance(row, str) and row.lstrip().startswith("{"):

@@ -91,8 +91,8 @@ def create_app(judges: Mapping[str, ConfiguredJudge], settings: ServiceSettings 
 async def _no_route(request: Request, exc: Exception) -> Response:
     """The response to a path or a method that is not served: it names those that are."""
     assert isinstance(exc, HTTPException)
-    told = f"{request.method} {request.url.path} is not served"
-    served = f"{told}: rows are sent by POST to /reward, or to /NAME/reward where judges have names; see GET /docs"
+    said = f"{request.method} {request.url.path} is not served"
+    served = f"{said}: rows are sent by POST to /reward, or to /NAME/reward where judges have names; see GET /docs"
     return JSONResponse({"detail": served}, status_code=exc.status_code, headers=exc.headers)
 
 
@@ -100,15 +100,11 @@ def _check(judges: Mapping[str, ConfiguredJudge]) -> None:
     if not judges:
         raise ConfigError("a reward service needs a judge")
     if {"", DEFAULT_LABEL} <= judges.keys():
-        raise ConfigError(
-            f"the judge without a name is {DEFAULT_LABEL!r} in the metrics: name the other one differently"
-        )
+        raise ConfigError(f"the judge without a name is {DEFAULT_LABEL!r} in the metrics: rename the other one")
     for name in judges:
         if name and (_NAME.fullmatch(name) is None or name in _RESERVED):
-            raise ConfigError(
-                f"a judge's name is the prefix of its routes: letters, digits, - and _, and none of {_RESERVED!r}, "
-                f"got {name!r}"
-            )
+            said = f"letters, digits, - and _, and none of {_RESERVED!r}, got {name!r}"
+            raise ConfigError(f"a judge's name is the prefix of its routes: {said}")
 
 
 def _judging_routes(served: Served, gate: Gate) -> list[BaseRoute]:
@@ -227,10 +223,8 @@ class TokenFile:
         with told(f"cannot read the token file {str(self._path)!r}"):
             token = self._path.read_text(encoding="ascii").strip()
         if not token or not all("!" <= char <= "~" for char in token):
-            raise ConfigError(
-                f"the token file {str(self._path)!r} must hold one token of visible ASCII characters: "
-                "make one with `openssl rand -hex 32`"
-            )
+            said = "must hold one token of visible ASCII characters: make one with `openssl rand -hex 32`"
+            raise ConfigError(f"the token file {str(self._path)!r} {said}")
         return token.encode()
 
 
@@ -327,9 +321,8 @@ async def read_body(request: Request, max_bytes: int, hold: Callable[[int], None
                 clock.reschedule(started + _BODY_SECONDS + size / _BODY_BYTES_A_SECOND)
                 more = message.get("more_body", False)
     except TimeoutError as exc:
-        raise Refusal(
-            408, f"only {size} bytes came in time: a body may take {_BODY_SECONDS:g} s, and 1 s more for each 512 KiB"
-        ) from exc
+        said = f"a body may take {_BODY_SECONDS:g} s, and 1 s more for each 512 KiB"
+        raise Refusal(408, f"only {size} bytes came in time: {said}") from exc
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 

@@ -137,10 +137,8 @@ def shortage() -> str | None:
         used = allowed
     if used < _NEARLY * allowed:
         return None
-    return (
-        f"{used} of {allowed} file descriptors are in use: new connections are dropped. "
-        "Raise the limit (ulimit -n), or lower the number of connections"
-    )
+    told = "new connections are dropped. Raise the limit (ulimit -n), or lower the number of connections"
+    return f"{used} of {allowed} file descriptors are in use: {told}"
 
 
 async def warn_of_shortages() -> None:

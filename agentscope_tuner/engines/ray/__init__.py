@@ -68,10 +68,8 @@ def session(address: str | None, *, workers: int | None) -> Iterator[Any]:
         ray.shutdown()
         if address is not None:
             raise ConfigError(f"no Ray at address {address!r}: {exc}") from exc
-        raise ConfigError(
-            f"Ray did not start on this machine: {exc} On a busy machine, start it beforehand with `ray start --head` "
-            "and give its address: auto"
-        ) from exc
+        way_out = "On a busy machine, start it before with `ray start --head` and give its address: auto"
+        raise ConfigError(f"Ray did not start on this machine: {exc} {way_out}") from exc
     try:
         yield ray
     finally:

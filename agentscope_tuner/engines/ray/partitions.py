@@ -70,9 +70,7 @@ def input_files(patterns: str) -> list[Path | str]:
     """
     patterns = plain(patterns)
     if patterns.startswith("memory://"):
-        raise ConfigError(
-            f"--input must be what every node sees, got {patterns!r}: each process has a memory of its own"
-        )
+        raise ConfigError(f"--input must be what every node sees, got {patterns!r}, the memory of one process")
     if is_url(patterns):
         found: list[Path | str] = [file.source for file in matching(patterns)] if is_pattern(patterns) else [patterns]
     else:
@@ -226,9 +224,7 @@ class PartitionedOutput:
             self._aside.mkdir(parents=True, exist_ok=True)
             if (earlier := read_json(plan)) and resume:
                 if earlier["config"] != self.digest:
-                    raise ConfigError(
-                        f"{str(self.folder)!r} was judged under another configuration or version; run without --resume"
-                    )
+                    raise ConfigError(f"{str(self.folder)!r} is of another configuration or version; omit --resume")
                 size = earlier["partition_bytes"]
             elif earlier:
                 self._clear()
@@ -238,10 +234,8 @@ class PartitionedOutput:
 
     def _clear(self) -> None:
         if not (self.folder / MANIFEST).exists() and any(self._aside.glob("part-*")):
-            raise ConfigError(
-                f"{str(self.folder)!r} holds partitions that an interrupted run scored: add --resume to go on from "
-                "them, or delete it"
-            )
+            said = "holds partitions that an interrupted run scored: add --resume to go on from them, or delete it"
+            raise ConfigError(f"{str(self.folder)!r} {said}")
         for path in [*self.folder.glob("part-*.jsonl"), *self._aside.iterdir()]:
             if _PART.fullmatch(path.name) or path.parent == self._aside:
                 path.unlink()
@@ -341,9 +335,8 @@ def damage(folder: Path) -> list[str]:
         if checksum is None:
             found.append(f"{row['name']} is missing")
         elif (size, checksum) != (row["bytes"], row["sha256"]):
-            found.append(
-                f"{row['name']} has {size} bytes, sha256 {checksum}; written were {row['bytes']}, {row['sha256']}"
-            )
+            said = f"{row['name']} has {size} bytes, sha256 {checksum}"
+            found.append(f"{said}; written were {row['bytes']}, {row['sha256']}")
     return found
 
 

@@ -247,10 +247,8 @@ class RayJudge:
             for index in range(self._workers)
         ]
         if any(about["digest"] != digest for about in self.get([actor.about.remote() for actor in actors])):
-            raise ConfigError(
-                f"a pool {self.name!r} with another configuration or size exists: give this one a name of its own, or "
-                "shut the other down"
-            )
+            way_out = "give this one a name of its own, or shut the other down"
+            raise ConfigError(f"a pool {self.name!r} with another configuration or size exists: {way_out}")
         return actors
 
     def _submit(self, method: str, *args: Any) -> Any:
@@ -316,9 +314,7 @@ def _existing(ray: Any, name: str) -> list[Any]:
         workers = ray.get(first.about.remote())["workers"]
         return [first, *(ray.get_actor(f"{name}-{index}", namespace=_NAMESPACE) for index in range(1, workers))]
     except (ValueError, ray.exceptions.RayActorError) as exc:
-        raise ConfigError(
-            f"there is no pool {name!r} of judge actors: make it with RayJudge(config, name={name!r})"
-        ) from exc
+        raise ConfigError(f"there is no pool {name!r}: make it with RayJudge(config, name={name!r})") from exc
 
 
 def _is_drained(ray: Any, ref: Any) -> bool:

@@ -264,9 +264,7 @@ def _full_reward(judge: ConfiguredJudge, subjects: Sequence[Subject]) -> float |
     return fmean(rewards) if rewards else None
 
 
-_PLACE = Attack(
-    "place in the pair", "a wrong answer that wins or loses against the right one by its place", "fail", "", ()
-)
+_PLACE = Attack("place in the pair", "a wrong answer that wins or loses by its place in the pair", "fail", "", ())
 
 
 def _by_place(judge: ConfiguredJudge, subjects: Sequence[Subject]) -> tuple[list[tuple[Subject, str]], list[Judgement]]:
@@ -347,10 +345,7 @@ def _what_is_paid(played: Sequence[StrategyResult]) -> str:
     others = [result.reward for result in played if not result.honest and result.reward is not None]
     if best is not None and others and best > max(others):
         return f"but they earn {best:.3g}, and wrong ones at most {max(others):.3g}: say by --pass-at what passes."
-    return (
-        "in no form that the audit knows: nothing is known of what the judge pays. Give the form of its answers by "
-        "--form."
-    )
+    return "in no form that the audit knows: nothing is known of what the judge pays. Give its form by --form."
 
 
 def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]) -> str:
@@ -368,10 +363,8 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
     said = [f"None of {sum(result.answers for result in wrong)} wrong answers passes."]
     if holes:
         worst = _telling(holes)[0]
-        said = [
-            f"The judge can be fooled: {len(holes)} of {len(wrong)} attacks pass, most of all {worst.name!r} "
-            f"({worst.about}), on {worst.fooled:.0%} of the tasks."
-        ]
+        most = f"most of all {worst.name!r} ({worst.about}), on {worst.fooled:.0%} of the tasks"
+        said = [f"The judge can be fooled: {len(holes)} of {len(wrong)} attacks pass, {most}."]
     said += [unknown] if unknown else []
     said += _partial_credit(holes, played)
     near = [result for result in played if result.alarming]
@@ -396,10 +389,8 @@ def _partial_credit(holes: Sequence[AttackResult], played: Sequence[StrategyResu
     honest, most = _honest_reward(played), max((row["reward"] for hole in holes for row in hole.worst), default=0.0)
     if not holes or honest is None or most >= _ALIKE * honest:
         return []
-    return [
-        f"No wrong answer earns more than {most:.2f}, where honest work earns {honest:.2f}: if that is meant as "
-        "partial credit, say by --pass-at from which reward on an answer passes."
-    ]
+    told = f"No wrong answer earns more than {most:.2f}, where honest work earns {honest:.2f}"
+    return [f"{told}: if that is meant as partial credit, say by --pass-at what passes."]
 
 
 def _telling(results: Sequence[AttackResult]) -> list[AttackResult]:
@@ -520,10 +511,7 @@ def audited(
     if judge.listwise:
         subjects = [subject for subject in subjects if subject.rival("fail") is not None]
         if not subjects:
-            raise ConfigError(
-                f"{judge.name} ranks whole groups: an audit shows it each attack beside a right answer, and no row has "
-                "one"
-            )
+            raise ConfigError(f"{judge.name} ranks whole groups, beside a right answer, and no row has one")
     results = attacked(judge, subjects, pass_at, lambda attack: begun(attack.name))
     check_references(judge, subjects, results)
     begun("strategies")

@@ -435,9 +435,8 @@ def _paid(
     for form, verdicts in zip(forms, _on_each(judge, asked), strict=True):
         if verdicts and all(verdict.cause in (Cause.DEADLINE, Cause.ENDPOINT) for verdict in verdicts):
             # Thousands of answers are to come: a judge that hangs, or asks nobody, would hang on each
-            raise ConfigError(
-                f"{judge.name} has no verdict in time on any of {len(verdicts)} right answers: {verdicts[0].error}"
-            )
+            told = f"in time on any of {len(verdicts)} right answers: {verdicts[0].error}"
+            raise ConfigError(f"{judge.name} has no verdict {told}")
         passed[form] = sum((verdict.reward or 0.0) + bool(verdict.is_success) for verdict in verdicts)
     return max(passed.items(), key=itemgetter(1))
 

@@ -307,10 +307,8 @@ class Earlier:
         digests = {task.task_id: task_digest(task) for task in self._tasks}
         for before in self._scored.earlier():
             if str(before.own.get("config")).partition("-")[0] != self._digest:
-                raise ConfigError(
-                    f"row {before.own.get('id')!r:.100} of the earlier output was made under another configuration or "
-                    "version; run without --resume"
-                )
+                made = f"row {before.own.get('id')!r:.100} was made under another configuration or version"
+                raise ConfigError(f"{made}; run without --resume")
             row = read_row(before)
             if row is not None and digests.get(row.played.task.task_id) == row.task_digest:
                 yield row

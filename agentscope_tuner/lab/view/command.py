@@ -28,18 +28,14 @@ from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.workflow import Rollout
 
-Scored = Annotated[
-    Path, typer.Argument(help="A scored file, as `astuner judge --output` writes it, or a folder of them.")
-]
+Scored = Annotated[Path, typer.Argument(help="What `astuner judge --output` writes, or a folder of such files.")]
 _OTHERS = "Other runs, shown beside the first."
 _LIMIT = "The most rows in the report; if there are more, whole groups are taken at even distances."
 _MORE = "Other runs, shown beside the first; and key=value, which overrides the YAML of --conf."
-Labels = Annotated[
-    Path | None, typer.Option("--labels", help="The file of people's labels.", show_default="SCORED.labels.jsonl")
-]
-Earlier = Annotated[
-    Path | None, typer.Option("--compare", help="An earlier output for the same rows; changed verdicts come first.")
-]
+_LABELS = "The file of people's labels."
+Labels = Annotated[Path | None, typer.Option("--labels", help=_LABELS, show_default="SCORED.labels.jsonl")]
+_EARLIER = "An earlier output for the same rows; changed verdicts come first."
+Earlier = Annotated[Path | None, typer.Option("--compare", help=_EARLIER)]
 
 
 def view(

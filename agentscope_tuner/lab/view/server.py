@@ -251,9 +251,7 @@ def create_view_app(session: ViewSession, token: str, hosts: frozenset[str]) -> 
     def guarded(answer: Answer) -> Answer:
         async def checked(request: Request) -> Response:
             if not hmac.compare_digest(request.headers.get(TOKEN_HEADER, "").encode(), token.encode()):
-                return _json(
-                    {"error": "the token is missing or wrong: open the address that astuner view printed"}, 403
-                )
+                return _json({"error": "the token is missing or wrong: open the address that was printed"}, 403)
             try:
                 return await answer(request)
             except BadFilter as exc:

@@ -87,18 +87,15 @@ def _not_gamed(opinion: SecondOpinion) -> None:
     if opinion.blinded:
         out.print(f"not known: {unseen(opinion)}")
     if opinion.held_out is not None and not opinion.asked_held_out:
-        out.print(
-            "no row is held out: --holdout names tasks of which the run has no rows, or none beside a training step"
-        )
+        out.print("no row is held out: the run has none of --holdout's tasks, or none beside a training step")
     if not opinion.passes:
         out.print("no row passes: where rows do not tell their success, --pass-at says from which reward on they do")
     if opinion.overpaid_while_learning:
         out.print(opinion.message("overpaid while learning"))
     held = f"; {opinion.asked_held_out:,} held-out rows were asked about" if opinion.held_out is not None else ""
-    out.print(
-        f"not shown to be gamed: the second opinion refuses {test.false:g} of the {test.rows} passes that it judged"
-        f"{unanswered}{held}; the evidence is {opinion.evidence:.0%} of what an alarm takes"
-    )
+    refused = f"refuses {test.false:g} of the {test.rows} passes that it judged{unanswered}{held}"
+    needed = f"the evidence is {opinion.evidence:.0%} of what an alarm takes"
+    out.print(f"not shown to be gamed: the second opinion {refused}; {needed}")
 
 
 _VALUES = ("rate", "most", "budget", "tolerance", "rise", "pass_at", "alpha", "holdout")

@@ -342,10 +342,8 @@ def format_of(line: Line) -> str | None:
     if row is None or (isinstance(row.get("task"), dict) and isinstance(row.get("output"), dict)):
         return None
     if (found := _told(row)) is None:
-        raise ConfigError(
-            f"{line.where}: no trainer's format has the columns {sorted(row)!r}: name one by --format "
-            f"({', '.join(FORMATS)}), or the columns by --map"
-        )
+        named = f"name one by --format ({', '.join(FORMATS)}), or the columns by --map"
+        raise ConfigError(f"{line.where}: no trainer's format has the columns {sorted(row)!r}: {named}")
     return found
 
 
@@ -366,7 +364,6 @@ def references_of(lines: Iterable[Line]) -> dict[str, Mapping[str, Any]]:
                 query = as_rollout(task["prompt"], "", {})[0].task.main_query
                 references[query] = {key: value for key, value in task.items() if key != "prompt"}
         except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as exc:
-            raise ConfigError(
-                f"{line.where}: a task has main_query and metadata, or prompt and columns: {line.problem or exc!r}"
-            ) from exc
+            told = line.problem or repr(exc)
+            raise ConfigError(f"{line.where}: a task has main_query and metadata, or prompt, columns: {told}") from exc
     return references

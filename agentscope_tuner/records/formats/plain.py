@@ -171,10 +171,8 @@ class PlainRow:
             )
             if (packed := packed_rows(self._row)) is not None:
                 raise input_error(packed)
-            raise input_error(
-                f"{name} holds {held}, and no text or chat messages: name one of them, "
-                f"`reads: {{response: {longest}}}` under {WHERE.rpartition('.')[0]}, or write one row for each"
-            )
+            named = f"`reads: {{response: {longest}}}` under {WHERE.rpartition('.')[0]}"
+            raise input_error(f"{name} holds {held}, and no text or chat: name one, {named}, or write a row for each")
         return turns or ("" if value == [] else last_turn(_text(value)))
 
     def taken(self) -> set[str]:
@@ -187,9 +185,8 @@ class PlainRow:
         if (named := self._reads.column(role)) is not None:
             found = next((name for name in named.names if at_path(self._row, name) is not None), None)
             if found is None and role == "question":
-                raise input_error(
-                    f"{WHERE}.{role}: the row has no {' or '.join(named.names)}, only {sorted(map(str, self._row))!r}"
-                )
+                told = f"only {sorted(map(str, self._row))!r}"
+                raise input_error(f"{WHERE}.{role}: the row has no {' or '.join(named.names)}, {told}")
             return found
         present = [name for name in names if at_path(self._row, name) is not None]
         self._refuse_two(role, present)
@@ -205,10 +202,8 @@ class PlainRow:
         texts = [plain_text(at_path(self._row, name)) for name in present]
         longest = max(texts, key=len, default="")
         if any(text.strip() not in longest for text in texts):
-            raise input_error(
-                f"{' and '.join(present)} differ, and each could be the {role}: name one, "
-                f"`reads: {{{role}: {present[0]}}}` under {WHERE.rpartition('.')[0]}"
-            )
+            named = f"`reads: {{{role}: {present[0]}}}` under {WHERE.rpartition('.')[0]}"
+            raise input_error(f"{' and '.join(present)} differ, and each could be the {role}: name one, {named}")
 
 
 def chat_of(value: Any) -> list[dict[str, Any]]:

@@ -134,13 +134,9 @@ class ColumnMap:
             if path not in _PLACES and not any(path.startswith(place) and path != place for place in _METADATA):
                 places = ", ".join([*ROLES, *_PLACES, *(place + "<key>" for place in _METADATA)])
                 is_place = column in (*ROLES, *_PLACES)
-                turned = (
-                    f"if {path!r} is your column, write '{path}={column}'. The place " if is_place else "the place "
-                )
-                raise ConfigError(
-                    f"--map {pair!r}: {turned}of your column {column!r} stands behind the =, and a rollout has no "
-                    f"{path!r}; its places are {places}"
-                )
+                turned = f"if {path!r} is your column, write '{path}={column}'. The" if is_place else "the"
+                told = f"stands behind the =, and a rollout has no {path!r}; its places are {places}"
+                raise ConfigError(f"--map {pair!r}: {turned} place of your column {column!r} {told}")
             self._pairs.append((column, path))
         #: Which of `ROLES` the pairs name.
         self.roles = frozenset(role for role, place in ROLES.items() if any(path == place for _, path in self._pairs))

@@ -123,10 +123,8 @@ def response_of(query: str, prompt: str) -> str:
     """
     kept = len(prompt) if query.startswith(prompt) else _overlap(prompt, query)
     if kept < min(len(prompt), _SURE_CHARS):
-        raise JudgeError(
-            f"the query {query!r:.100} does not begin with its prompt {prompt!r:.100}: the tokenizer does not give "
-            "back the text it was given, and where the response begins is unknown"
-        )
+        told = f"the query {query!r:.100} does not begin with its prompt {prompt!r:.100}"
+        raise JudgeError(f"{told}: the tokenizer does not give its text back, so where the response begins is unknown")
     return last_turn(query[kept:])
 
 
