@@ -28,18 +28,11 @@ _NO_BACKSLASH = re.compile(r"(?<![\\A-Za-z])(?:[dt]?frac|sqrt|boxed|text)(?=\{)"
 # Where no row has the id that was asked for
 _IDS_NAMED = 3
 
-Reference = Annotated[
-    str | None,
-    typer.Option("--reference", help="The reference answer: bare, in dollar signs, in a box, or a GSM8K solution."),
-]
+_REFERENCE = "The reference answer: bare, in dollar signs, in a box, or a GSM8K solution."
+Reference = Annotated[str | None, typer.Option("--reference", help=_REFERENCE)]
 Answer = Annotated[str | None, typer.Option("--answer", help="The answer, or an output with a box or ####.")]
-Question = Annotated[
-    str | None,
-    typer.Option(
-        "--question",
-        help="The task's question: a copy of it is no answer, and its words may be units.",
-    ),
-]
+_QUESTION = "The task's question: a copy of it is no answer, and its words may be units."
+Question = Annotated[str | None, typer.Option("--question", help=_QUESTION)]
 Deadline = Annotated[float, typer.Option("--deadline", min=0.001, help="CPU seconds of the symbolic stage.")]
 Conf = Annotated[str | None, typer.Option("--conf", help="The training YAML: its judge judges a row of --input.")]
 Input = Annotated[str | None, typer.Option("--input", help="Rollouts, one JSON object a line; - for standard input.")]

@@ -450,11 +450,9 @@ def _reference(found: Looked, rows: Sequence[_Row], texts: Sequence[str]) -> Non
     if not names:
         likely, names = answers_by_value(found.reads.values(), rows, whole, texts)
     counts = {name: sum(is_reference(at_path(row, name)) for row in rows) for name in names}
-    formulas = {name: sum(is_formula(at_path(row, name)) for row in rows) for name in names}
+    signs = {name: sum(is_formula(at_path(row, name)) for row in rows) for name in names}
     # a column that always has a class stands behind one that often has an answer
-    best = max(
-        counts, key=lambda name: (counts[name] > 0, -doubt(name), formulas[name] > 0, counts[name]), default=None
-    )
+    best = max(counts, key=lambda name: (counts[name] > 0, -doubt(name), signs[name] > 0, counts[name]), default=None)
     if best is None or not counts[best] or (likely and len(names) > 1):
         raise ConfigError(_unanswered(found, whole, names or likely))
     if counts[best] < len(rows):

@@ -39,10 +39,7 @@ class Starter(StrEnum):
     TASK_RUBRICS = "task_rubrics"
 
 
-_FROM = (
-    "Your rows, with or without responses. The configuration that reads them is written, with the reasons for its "
-    "choices. The kind auto also chooses the judge."
-)
+_FROM = "Your rows: the configuration that reads them is written, with reasons. The kind auto chooses the judge, too."
 
 
 def init(

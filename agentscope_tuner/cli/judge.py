@@ -33,7 +33,18 @@ from agentscope_tuner.cli.console import (
     say,
     table,
 )
-from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, Source, conversion, mapped, opened_source
+from agentscope_tuner.cli.options import (
+    Conf,
+    Format,
+    Json,
+    Map,
+    Overrides,
+    Resume,
+    Source,
+    conversion,
+    mapped,
+    opened_source,
+)
 from agentscope_tuner.cli.rendering import print_summary
 from agentscope_tuner.config import Settings
 from agentscope_tuner.engines.judging import JudgedBefore, LineJudge, resumed, with_earlier
@@ -359,28 +370,13 @@ def _output(given: str | None) -> str:
     return given
 
 
-_JOBS = (
-    "How many rows are judged at the same time. The default is a process for each core if the judge computes, "
-    "`concurrency` if it awaits, and 1 otherwise."
-)
-_ENGINE = (
-    "ray: judge on a Ray cluster. --input is then a pattern of JSONL, Parquet or Arrow files, --output a folder, and "
-    "--jobs the number of judge actors. Without --address, Ray is started on this machine."
-)
+_JOBS = "Rows at the same time. By default a process a core if the judge computes, `concurrency` if it awaits, else 1."
+_ENGINE = "ray: on a Ray cluster. --input is then a pattern of files, --output a folder, --jobs the number of actors."
 _TASKS = "The tasks, for dumps without the data set's columns, such as TRL's; matched by the query."
-_INPUT = (
-    "Rows with responses: a file of JSON lines, CSV, Parquet or Arrow, or a folder or a pattern of them; a path or a "
-    "URL; - reads standard input. With --format also a folder of torch files."
-)
-_OUTPUT = (
-    "The file of scored rollouts, by path or URL: .jsonl, .csv, .tsv, each also as .gz, .parquet or .arrow. "
-    "Required, except with --dry-run."
-)
+_INPUT = "Rows with responses: JSON lines, CSV, Parquet, Arrow; a file, folder, pattern or URL; - is standard input."
+_OUTPUT = "The file of scored rollouts, by path or URL: .jsonl, .csv, .tsv, each also as .gz, .parquet or .arrow."
 _GRACE = "Seconds that rows under way have to finish after Ctrl-C or another signal. A second signal gives them up."
-_DRY_RUN = (
-    "Print how many calls and tokens judging would take, and what they would cost. Nothing is sent or written. With "
-    "--resume, only rows that --output lacks are counted."
-)
+_DRY_RUN = "Print what judging would cost; nothing is sent or written. With --resume, of the rows that --output lacks."
 
 
 def judge(
@@ -388,10 +384,7 @@ def judge(
     input_: Annotated[str, typer.Option("--input", help=_INPUT)],
     output: Annotated[str | None, typer.Option("--output", "-o", help=_OUTPUT)] = None,
     overrides: Overrides = None,
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Keep rows that an earlier run already scored; judge its failed ones again."),
-    ] = False,
+    resume: Resume = False,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Judge only the first N rows.")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help=_JOBS, show_default="by the judge's kind")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first row that fails.")] = False,

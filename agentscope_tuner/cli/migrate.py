@@ -72,9 +72,7 @@ class _Migrated:
 
 def migrate(
     conf: Annotated[Path, typer.Argument(help="AgentJet's YAML.", exists=True, dir_okay=False)],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to write it; standard output if not given.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="By default standard output.")] = None,
     as_json: Json = False,
 ) -> None:
     """Write a copy of an AgentJet YAML that uses astuner's judge, and list the settings that have no equivalent.

@@ -33,16 +33,14 @@ from agentscope_tuner.storage import is_pattern, is_url, plain
 from agentscope_tuner.task_judge.contract.columns import Reads
 
 _FORMAT = f"A trainer's data set or dump: {', '.join(FORMATS)}; plain: other rows; auto: find out."
-_MAP = (
-    "What a column of the rows holds, instead of `reads` in the YAML: problem=question, gold=answer, text=response. "
-    "Also a path: level=task.metadata.level or, in a dump, accuracy=judgement.reward. May be given several times."
-)
+_MAP = "What a column holds, instead of `reads`: gold=answer, or a path, level=task.metadata.level. Repeatable."
 
 Conf = Annotated[str, typer.Option("--conf", help="The training YAML.", metavar="FILE")]
 Overrides = Annotated[list[str] | None, typer.Argument(help="Keys of the YAML to override.", metavar="[KEY=VALUE]...")]
 Format = Annotated[str | None, typer.Option("--format", help=_FORMAT)]
 Map = Annotated[list[str] | None, typer.Option("--map", help=_MAP, metavar="COLUMN=PATH")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Keep what an earlier run finished; repeat what failed.")]
 Host = Annotated[str, typer.Option(help="Address to listen on.")]
 Port = Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)]
 

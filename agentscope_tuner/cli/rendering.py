@@ -352,7 +352,5 @@ def _not_asked(part: Part, found: PartVerdicts) -> Tree:
 
 def _costs(judgement: Judgement, *, leaf: bool) -> str:
     """The metrics to show: all, if the judge asks no other; else the usage, and the metrics that belong to no part."""
-    shown = {
-        name: value for name, value in judgement.metrics.items() if leaf or not name.startswith(("part/", "route/"))
-    }
-    return ", ".join(f"{printable(name)} {value:g}" for name, value in shown.items())
+    shown = [name for name in judgement.metrics if leaf or not name.startswith(("part/", "route/"))]
+    return ", ".join(f"{printable(name)} {judgement.metrics[name]:g}" for name in shown)

@@ -23,6 +23,7 @@ from agentscope_tuner.graders.rubrics.saved import SavedGrader, Verdict, in_prom
 from agentscope_tuner.graders.rubrics.settings import LEAST_HELD_OUT, AutoGraderConfig, auto_grader_config, read_samples
 
 _METRICS = ("agreement", "mae", "spearman", "kendall", "quadratic_kappa")
+_FORCE = "Exit 0 even if the rubrics are not proven; judging by them also needs accept_unproven: true."
 
 app = typer.Typer(help="Learn rubrics from labelled samples, show and measure them.", no_args_is_help=True)
 
@@ -31,16 +32,8 @@ app = typer.Typer(help="Learn rubrics from labelled samples, show and measure th
 def learn(
     conf: Conf,
     overrides: Overrides = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what it would cost, without calling a model.")
-    ] = False,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force",
-            help="Exit 0 even if the rubrics are not proven; judging by them also needs accept_unproven: true.",
-        ),
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what it would cost; no model is called.")] = False,
+    force: Annotated[bool, typer.Option("--force", help=_FORCE)] = False,
 ) -> None:
     """Learn rubrics and save them to auto_grader.json. Run again after a kill: what was answered is not asked again.
 

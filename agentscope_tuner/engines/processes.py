@@ -64,9 +64,8 @@ class BatchWorker(Worker[Batch]):
         assert len(self.jobs) < channel.COUNT
         self._sent += 1
         self._given.put(self._sent, b"".join(payloads))
-        self.give(
-            Batch(self._sent, blocks), pickle.dumps((self._sent, list(map(len, payloads))), pickle.HIGHEST_PROTOCOL)
-        )
+        message = pickle.dumps((self._sent, list(map(len, payloads))), pickle.HIGHEST_PROTOCOL)
+        self.give(Batch(self._sent, blocks), message)
 
     def answer(self, message: bytes) -> tuple[Batch, float, list[Part]]:
         """The oldest batch, which is answered now, with the seconds that were spent on it, and its parts."""

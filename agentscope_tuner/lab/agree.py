@@ -217,20 +217,14 @@ def _slices(columns: _Columns, threshold: float) -> dict[str, Any]:
     return found
 
 
-_LABELS = (
-    "Labels by row id: what `astuner view` writes, {id, label} lines, CSV, or rollouts that carry a label. Without it, "
-    "the labels in the scored rows are used."
-)
+_LABELS = "What `astuner view` writes, {id, label} lines, CSV, or labelled rollouts; by default the rows' own labels."
 _THRESHOLD = "The value from which a label on a scale counts as right; by default 0.5, if all labels are from 0 to 1."
 
 
 def agree(
     input_: Annotated[str, typer.Option("--input", help="Scored rows, as `astuner judge` writes them.")],
     labels: Annotated[Path | None, typer.Option("--labels", help=_LABELS)] = None,
-    by: Annotated[
-        str | None,
-        typer.Option("--by", help="Also measure each value of this field by itself, such as metadata.source."),
-    ] = None,
+    by: Annotated[str | None, typer.Option(help="Also measure by this field, such as metadata.source.")] = None,
     threshold: Annotated[float | None, typer.Option("--threshold", help=_THRESHOLD)] = None,
     format_: Format = None,
     map_: Map = None,

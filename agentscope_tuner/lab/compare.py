@@ -191,9 +191,8 @@ def _advantages(groups: Iterable[list[tuple[float, float]]]) -> dict[str, Any]:
         counted["lost_signal"] += flat == [False, True]
         counted["gained_signal"] += flat == [True, False]
         middle = fmean(first), fmean(second)
-        turned = sum(
-            _sign(one - middle[0]) * _sign(other - middle[1]) < 0 for one, other in zip(first, second, strict=True)
-        )
+        pairs = zip(first, second, strict=True)
+        turned = sum(_sign(one - middle[0]) * _sign(other - middle[1]) < 0 for one, other in pairs)
         counted["turned"] += turned > 0
         counted["rows_turned"] += turned
         counted["rows"] += len(group)
@@ -230,10 +229,7 @@ def _example(
     }
 
 
-_FAIL_ON = (
-    "When the exit code is 1. regression: a row with a label agrees with it only in A; or a row without a label passes "
-    "only in A, or has no verdict in B. change: any verdict differs."
-)
+_FAIL_ON = "When the exit code is 1. regression: a row is right in A alone; change: any verdict differs."
 
 
 def compare_files(
@@ -298,8 +294,6 @@ def _examples_table(found: Comparison, show: int) -> Table:
     examples = table(title, "row", "change", "A", "B", "reason under A", "reason under B")
     for example in sorted(found.examples, key=lambda example: not example["regression"])[:show]:
         first, second = example["first"], example["second"]
-        rewards = number(first["reward"]), number(second["reward"])
-        examples.add_row(
-            cell(example["id"]), example["change"], *rewards, cell(first["reason"]), cell(second["reason"])
-        )
+        rewards, reasons = ([each[key] for each in (first, second)] for key in ("reward", "reason"))
+        examples.add_row(cell(example["id"]), example["change"], *map(number, rewards), *map(cell, reasons))
     return examples

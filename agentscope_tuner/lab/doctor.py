@@ -196,11 +196,8 @@ def _earns(row: ScoredRow) -> bool:
 def _judged_by_more(seen: Seen, rows: Sequence[ScoredRow]) -> bool:
     """Whether rows of one task with one text earn different rewards: an agent's acts are judged, not its words."""
     chosen = {id(row) for row in rows}
-    for group in seen.groups:
-        earned = {row.reward for row in group if id(row) in chosen and row.reward is not None}
-        if earned and max(earned) - min(earned) > _SAME:
-            return True
-    return False
+    earned = (_rewards([row for row in group if id(row) in chosen]) for group in seen.groups)
+    return any(rewards and max(rewards) - min(rewards) > _SAME for rewards in earned)
 
 
 def _truncated(seen: Seen) -> RewardTrouble | None:
@@ -458,9 +455,7 @@ def _turned(seen: Seen) -> RewardTrouble | None:
 
 def _contradicted(seen: Seen) -> RewardTrouble | None:
     """Verdicts that belong to other rows: answers that are the reference fail, and others pass."""
-    known = [
-        (row, given_answer(row).strip() in rights) for row in seen.judged[:_SEARCHED] if (rights := rights_of(row))
-    ]
+    known = [(row, given_answer(row).strip() in own) for row in seen.judged[:_SEARCHED] if (own := rights_of(row))]
     failed = [row for row, right in known if right and row.success is False]
     passed = [row for row, right in known if not right and row.success]
     if len(failed) < _FEW or len(failed) * 2 < sum(right for _, right in known):
@@ -473,9 +468,7 @@ def _contradicted(seen: Seen) -> RewardTrouble | None:
 
 
 def _tiny(seen: Seen) -> RewardTrouble | None:
-    spreads = [
-        (group, pstdev([row.reward for row in group if row.reward is not None] or [0.0])) for group in seen.groups
-    ]
+    spreads = [(group, pstdev(_rewards(group) or [0.0])) for group in seen.groups]
     # Less than this share of the largest reward is rounding
     largest = max((abs(row.reward or 0.0) for row in seen.rows), default=0.0)
     some = [(group, spread) for group, spread in spreads if spread > _SAME * largest]
@@ -532,12 +525,12 @@ def _merged_groups(seen: Seen) -> RewardTrouble | None:
 
 def _flat(seen: Seen) -> list[Sequence[ScoredRow]]:
     """The groups of which all rewards are equal."""
-    found = []
-    for group in seen.groups:
-        rewards = [row.reward for row in group if row.reward is not None]
-        if rewards and max(rewards) - min(rewards) <= _SAME:
-            found.append(group)
-    return found
+    paid = ((group, _rewards(group)) for group in seen.groups)
+    return [group for group, rewards in paid if rewards and max(rewards) - min(rewards) <= _SAME]
+
+
+def _rewards(rows: Sequence[ScoredRow]) -> list[float]:
+    return [row.reward for row in rows if row.reward is not None]
 
 
 def _equal_texts(seen: Seen) -> RewardTrouble | None:

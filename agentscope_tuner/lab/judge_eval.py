@@ -203,9 +203,8 @@ class JudgeEval:
         pairs = self._by_group(list(zip(first, twice, strict=True)))
         said_twice = mean_of([[after - before for before, after in group] for group in pairs])
         with_reward = self._measured(evaluate.spearman, list(zip(lengths, first, strict=True)))
-        with_label = self._measured(
-            evaluate.spearman, [(length, one.label) for length, one in zip(lengths, self._answers, strict=True)]
-        )
+        labels = [one.label for one in self._answers]
+        with_label = self._measured(evaluate.spearman, list(zip(lengths, labels, strict=True)))
         return {"reward_follows": with_reward, "label_follows": with_label, "said_twice": said_twice}
 
     async def _position(self, first: Rewards) -> dict[str, Any]:
@@ -323,10 +322,7 @@ def _reordered(group: Pairs) -> float:
     return sum((one[0] - other[0]) * (one[1] - other[1]) < 0 for one, other in both) / len(both)
 
 
-_LABELLED = (
-    "Labelled answers: rollouts with label: {score} or {is_success}, or the samples that rubrics are learned from. In "
-    "other rows, --map score=label.score names the column of the label."
-)
+_LABELLED = "Rollouts with label: {score} or {is_success}, samples for rubrics, or rows with --map score=label.score."
 _ATTACKED = "To how many of the answers with the lowest labels every injection is added."
 _DRY_RUN = "Print how many verdicts it takes, without calling a model."
 _TEXT_CHARS = 80

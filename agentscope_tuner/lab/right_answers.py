@@ -261,11 +261,9 @@ def given_answer(row: ScoredRow) -> str:
 
 def option_of(row: ScoredRow) -> str | None:
     """The letter of the option whose text the answer is; None where it is none, or the task has no options."""
-    options: dict[str, str] = {}
+    options, known = dict[str, str](), known_of(row)
     with suppress(JudgeError):
-        options = options_of(
-            next((known_of(row)[key] for key in ("options", "choices") if key in known_of(row)), None), ""
-        )
+        options = options_of(known.get("options", known.get("choices")), "")
     if not options:
         options = {found[1]: found[2] for found in _OPTION.finditer(question_of(row))}
     given = folded(given_answer(row))

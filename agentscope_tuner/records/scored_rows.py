@@ -216,9 +216,7 @@ class ScoredRow:
     @property
     def parts(self) -> dict[str, float]:
         """The parts of a combined reward: `part/length` is one, `part/length/chars` is another metric of it."""
-        return {
-            name: value for name, value in self.metrics.items() if name.startswith("part/") and name.count("/") == 1
-        }
+        return {name: paid for name, paid in self.metrics.items() if name.startswith("part/") and name.count("/") == 1}
 
 
 def scored_rows(lines: Iterable[Line]) -> Iterator[ScoredRow]:

@@ -55,9 +55,8 @@ def read_row(data: Any, settings: ServiceSettings) -> Pair:
     check_answer(row.output, settings)
     task = row.task
     # Its own defaults, which WorkflowTask would fill in more slowly
-    return WorkflowTask(
-        task=task, task_id=task.task_id, env_type=task.env_type, task_env_uuid=row.task_env_uuid
-    ), row.output
+    made = WorkflowTask(task=task, task_id=task.task_id, env_type=task.env_type, task_env_uuid=row.task_env_uuid)
+    return made, row.output
 
 
 def _flat(data: Any) -> str:

@@ -16,21 +16,15 @@ from agentscope_tuner.cli.options import Format, Json, Map, Overrides, conversio
 from agentscope_tuner.config import SECTION, Settings, resolve
 from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.lab.audit.attacks import ATTACKS
-from agentscope_tuner.lab.audit.environments import environment_config, environment_rows
+from agentscope_tuner.lab.audit.environments import KINDS, environment_config, environment_rows
 from agentscope_tuner.lab.audit.run import AttackResult, StrategyResult, audited, worst_rows
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 
 _INPUT = "Tasks or rollouts; the more they resemble the training data, the better."
 _FAIL_OVER = "Exit code 1 if any attack passes at a higher rate than this; 0.0 allows none."
-_ENV = (
-    "A reward that is not a judge of astuner, in place of --conf: trl:MODULE->FUNCTION, verifiers:MODULE, "
-    "inspect:FILE.py@TASK, http://HOST/PATH, or http://HOST/verify of NeMo-Gym."
-)
-_FORM = (
-    "A file with an answer in the form that the judge reads, with %s in place of the value. By default several forms "
-    "are tried."
-)
+_ENV = f"A reward that is not a judge of astuner, in place of --conf: {KINDS}."
+_FORM = "A file with an answer as the judge reads it, with %s for the value. By default several forms are tried."
 _DEADLINE = "Seconds for one verdict; a judge that takes longer gives none."
 _PASS_AT = "An answer counts as passed from this reward on, or if the judge calls it a success."
 

@@ -24,7 +24,8 @@ from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answ
 from agentscope_tuner.task_judge.contract.loading import resolve_function
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
-_KINDS = (
+#: What `--env` takes.
+KINDS = (
     "trl:MODULE->FUNCTION, verifiers:MODULE, inspect:FILE.py@TASK, http://HOST/PATH of a reward service, or "
     "http://HOST/verify of a NeMo-Gym server"
 )
@@ -44,7 +45,7 @@ def environment_config(env: str, deadline: float) -> dict[str, Any]:
         "https": "HttpReward",
     }  # fmt: skip
     if kind not in named or not rest:
-        raise ConfigError(f"--env must be {_KINDS}, got {env!r}")
+        raise ConfigError(f"--env must be {KINDS}, got {env!r}")
     section = {
         "name": re.sub(r"[^\w.-]+", "-", env).strip("-")[:64],
         "judge_protocol": f"{__name__}->{named[kind]}",

@@ -305,9 +305,8 @@ def _by_task(
 ) -> tuple[list[int], list[int]]:
     """The false verdicts, and all verdicts, of each task."""
     wrong = Counter(subject.id for subject, _, _ in false)
-    judged = Counter(
-        subject.id for (subject, _), verdict in zip(asked, verdicts, strict=True) if verdict.reward is not None
-    )
+    pairs = zip(asked, verdicts, strict=True)
+    judged = Counter(subject.id for (subject, _), verdict in pairs if verdict.reward is not None)
     return [wrong[task] for task in judged], list(judged.values())
 
 

@@ -231,9 +231,7 @@ def references_of(metadata: Mapping[str, Any], keys: Sequence[str]) -> list[str]
     for key in (*keys, *REFERENCE_KEYS):
         listed = as_list(value := metadata.get(key))
         items = [value] if listed is None else listed
-        texts = [
-            _bare(str(item)) for item in items if isinstance(item, str | int | float) and not isinstance(item, bool)
-        ]
+        texts = [_bare(str(item)) for item in items if isinstance(item, str | int | float) and type(item) is not bool]
         if len(texts) == len(items) and any(map(str.strip, texts)):
             return texts
     return []

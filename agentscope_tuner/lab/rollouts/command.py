@@ -17,7 +17,7 @@ from rich.progress import MofNCompleteColumn
 
 from agentscope_tuner._run import interrupts
 from agentscope_tuner.cli.console import Exit, config_errors, ending, err, progress, say
-from agentscope_tuner.cli.options import Conf, Json, Overrides
+from agentscope_tuner.cli.options import Conf, Json, Overrides, Resume
 from agentscope_tuner.cli.rendering import print_summary
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import ConfigError
@@ -37,16 +37,9 @@ def rollout(
     conf: Conf,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file for the judged rollouts.")],
     overrides: Overrides = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Keep what an earlier run finished; run its failed rollouts again.")
-    ] = False,
+    resume: Resume = False,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N tasks.")] = None,
-    processes: Annotated[
-        int,
-        typer.Option(
-            "--processes", min=1, help="Spread the rollouts over N processes, for agents that keep a core busy."
-        ),
-    ] = 1,
+    processes: Annotated[int, typer.Option("--processes", min=1, help="Spread the rollouts over N processes.")] = 1,
     as_json: Json = False,
 ) -> None:
     """Run your workflow several times on each task, and judge every rollout.

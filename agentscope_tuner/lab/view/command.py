@@ -41,10 +41,7 @@ Earlier = Annotated[Path | None, typer.Option("--compare", help=_EARLIER)]
 def view(
     scored: Scored,
     more: Annotated[list[str] | None, typer.Argument(metavar="[RUN|KEY=VALUE]...", help=_MORE)] = None,
-    conf: Annotated[
-        str | None,
-        typer.Option("--conf", help="The training YAML: its judge judges a row again in the page.", metavar="FILE"),
-    ] = None,
+    conf: Annotated[str | None, typer.Option(help="The YAML of the judge for `explain`.", metavar="FILE")] = None,
     labels: Labels = None,
     compare: Earlier = None,
     format_: Format = None,
@@ -190,9 +187,7 @@ _REPORT_MARK = b'content="astuner report"'
 
 
 def demo(
-    folder: Annotated[Path, typer.Option("--output", help="The folder that the verdicts are written to.")] = Path(
-        "out"
-    ),
+    folder: Annotated[Path, typer.Option("--output", help="The folder for the verdicts.")] = Path("out"),
 ) -> None:
     """Judge the rollouts that ship with the package: right, wrong, filtered and failed ones, each with its reason."""
     # Imported here: the report needs a database, whose import would slow other commands

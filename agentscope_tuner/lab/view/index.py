@@ -387,13 +387,11 @@ class RowIndex:
         # Searched as it stands: an index of words would find neither Chinese nor LaTeX
         insert("INSERT INTO words VALUES (?, ?)", [(n, row.text.lower()) for n, row in numbered])
         insert("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [_preview(n, row) for n, row in numbered])
-        insert(
-            "INSERT OR IGNORE INTO violations VALUES (?, ?)", [(v, n) for n, row in numbered for v in row.violations]
-        )
+        broken = [(rule, n) for n, row in numbered for rule in row.violations]
+        insert("INSERT OR IGNORE INTO violations VALUES (?, ?)", broken)
         # In the order of the table, by name: inserts beside each other are faster
-        insert(
-            "INSERT INTO parts VALUES (?, ?, ?)", sorted((p, n, v) for n, row in numbered for p, v in row.parts.items())
-        )
+        parts = sorted((name, n, value) for n, row in numbered for name, value in row.parts.items())
+        insert("INSERT INTO parts VALUES (?, ?, ?)", parts)
         self._database.execute(_ADD_GROUPS, (self.rows,))
         self._database.execute("COMMIT")
         self.rows += len(rows)

@@ -295,10 +295,9 @@ def _lacks_response(name: str, row: Mapping[str, Any], reads: Reads) -> bool:
 def _with_response(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
     """The row with an empty response, which is taken away again."""
     columns, empty = _NO_RESPONSE[name]
-    prompt = (
-        {"prompt": row["messages"]} if name == "trl" and "prompt" not in row and is_chat(row.get("messages")) else {}
-    )
-    return {**row, **prompt, columns[0]: empty}
+    if name == "trl" and "prompt" not in row and is_chat(row.get("messages")):
+        row = {**row, "prompt": row["messages"]}
+    return {**row, columns[0]: empty}
 
 
 def noted(items: Iterator[T], held: list[T]) -> Iterator[T]:

@@ -115,9 +115,7 @@ def _guessed(row: Mapping[str, Any]) -> tuple[str, str]:
         if response is not None:
             return f"is {response!r} it, and {other!r} the reference? Then name both", f"{response}, answer: {other}"
         other = None
-    several = (
-        name for name, value in row.items() if isinstance(value, list) and value and name.rstrip("s") in RESPONSES
-    )
+    several = (name for name, held in row.items() if isinstance(held, list) and held and name.rstrip("s") in RESPONSES)
     if guess is None and (name := next(several, None)) is not None:
         return f"{name!r} holds {len(row[name])} values: write one row for each, or name one", f"{name}.0"
     guess = guess or other
@@ -166,9 +164,7 @@ class PlainRow:
         if not turns and isinstance(value, Mapping | list) and value != []:
             # as a text it would hold every sample, and what others said
             held = f"{len(value)} values" if isinstance(value, list) else f"the keys {sorted(map(str, value))!r:.200}"
-            longest = max(
-                leaves(value, name), key=lambda path: len(_text(at_path(self._row, path))), default=f"{name}.0"
-            )
+            longest = max(leaves(value, name), key=lambda at: len(_text(at_path(self._row, at))), default=f"{name}.0")
             if (packed := packed_rows(self._row)) is not None:
                 raise input_error(packed)
             named = f"`reads: {{response: {longest}}}` under {WHERE.rpartition('.')[0]}"
