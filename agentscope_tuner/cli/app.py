@@ -27,86 +27,66 @@ class ListedCommand(NamedTuple):
         name: as it is typed.
         home: `package.module:attribute` below `agentscope_tuner`: a function, or a group's `typer.Typer`.
         panel: the heading under which it is listed.
-        summary: its line in the list of commands: the first paragraph of its own help.
         example: a call of it, which ends its help.
+        summary: its line in the list of commands: the first paragraph of its own help.
     """
 
     name: str
     home: str
     panel: str
-    summary: str
     example: str
+    summary: str
 
 
 _BEGIN, _JUDGE, _LOOK, _BESIDE = "Begin", "Judge", "Look at rewards", "Beside the judges"
 #: The commands in the order of their list. The lab's are named as text: no floor of the command line imports them.
-COMMANDS = tuple(
-    ListedCommand(*row)
-    for row in (
-        ("demo", "lab.view.command:demo", _BEGIN,
-         "Judge the rollouts that ship with the package: right, wrong, filtered and failed ones, each with its reason.",
-         "demo"),
-        ("init", "cli.init:init", _BEGIN,
-         "Write a configuration with example rows and a test; or, with --from, a configuration that reads your rows.",
-         "init math mine --from rows.jsonl"),
-        ("migrate", "cli.migrate:migrate", _BEGIN,
-         "Write a copy of an AgentJet YAML that uses astuner's judge, and list the settings that have no equivalent.",
-         "migrate ajet.yaml --output migrated.yaml"),
-        ("check", "cli.check:check", _JUDGE,
-         "Load the judge and read the rows, without judging them. Exit code 0: training can use both.",
-         "check --conf train.yaml --input rows.jsonl"),
-        ("judge", "cli.judge:judge", _JUDGE,
-         "Judge a file of rollouts. A failed row has no reward, which is not a reward of 0; the exit code is then 3.",
-         "judge --conf train.yaml --input rows.jsonl --output scored.jsonl"),
-        ("explain", "cli.explain:explain", _JUDGE,
-         "Explain one verdict: the rules, each stage, each part, skipped parts, and the cost.",
-         "explain --reference 3/2 --answer 1.5"),
-        ("config", "cli.options:show", _JUDGE,
-         "Print the resolved configuration with secrets masked; a combined judge is first shown as a tree.",
-         "config --conf train.yaml astuner.task_judge.on_error=zero"),
-        ("serve", "cli.serve:serve", _JUDGE,
-         "Serve judges over HTTP: /reward, the protocols of OpenRLHF, NeMo-Gym and slime, /metrics, /docs.",
-         "serve --conf train.yaml --port 8000"),
-        ("rollout", "lab.rollouts.command:rollout", _JUDGE,
-         "Run your workflow several times on each task, and judge every rollout.",
-         "rollout --conf train.yaml --output rollouts.jsonl"),
-        ("view", "lab.view.command:view", _LOOK,
-         "Look at rollouts and verdicts in the browser, live while a run writes them. Ends with Ctrl-C.",
-         "view scored.jsonl"),
-        ("report", "lab.view.command:report", _LOOK,
-         "Write the page of `astuner view` as one file, which opens from disk and can be mailed.",
-         "report scored.jsonl --output report.html"),
-        ("doctor", "lab.doctor:doctor", _LOOK,
-         "Why is my reward 0, or the same for all answers? The likeliest cause first, with rows and the fix.",
-         "doctor runs/1"),
-        ("audit", "lab.audit.command:audit", _LOOK,
-         "Attack the judge with wrong and right answers to your tasks, and show what a policy would learn from it.",
-         "audit --conf train.yaml --input rows.jsonl"),
-        ("agree", "lab.agree:agree", _LOOK,
-         "Measure how well verdicts agree with labels, with 95 % intervals. Rows without a verdict count separately.",
-         "agree --input scored.jsonl"),
-        ("compare", "lab.compare:compare_files", _LOOK,
-         "Show which verdicts differ between A and B, and which GRPO advantages change.",
-         "compare scored-a.jsonl scored-b.jsonl"),
-        ("judge-eval", "lab.judge_eval:judge_eval", _LOOK,
-         "Measure an LLM judge on labelled answers, without the cache. Exit code 3: no verdict on half of the answers.",
-         "judge-eval --conf train.yaml --labels labelled.jsonl"),
-        ("watch", "lab.watch.command:watch", _LOOK,
-         "Watch a run step by step: groups with equal rewards, drift, failures, and whether the run is being gamed.",
-         "watch runs/1"),
-        ("rules", "cli.rules:app", _BESIDE,
-         "Check a table of results by rules, and count what breaks them.",
-         "rules try --rule '{kind: max_chars, max_chars: 9}' --text 'a long text'"),
-        ("env", "cli.serve:env_app", _BESIDE,
-         "Serve environments that score their own episodes.", "env serve --port 8000"),
-        ("rubrics", "cli.rubrics:app", _BESIDE,
-         "Learn rubrics from labelled samples, show and measure them.", "rubrics learn --conf train.yaml"),
-        ("llm", "cli.serve:llm_app", _BESIDE,
-         "Serve a small model on this machine, to try graders without an API key.", "llm serve"),
-        ("cache", "cli.cache:app", _BESIDE,
-         "Show or delete the kept replies of judge models.", "cache stats"),
-    )
+_COMMANDS = (
+    ("demo", "lab.view.command:demo", _BEGIN, "demo",
+     "Judge the rollouts that ship with the package: right, wrong, filtered and failed ones, each with its reason."),
+    ("init", "cli.init:init", _BEGIN, "init math mine --from rows.jsonl",
+     "Write a configuration with example rows and a test; or, with --from, a configuration that reads your rows."),
+    ("migrate", "cli.migrate:migrate", _BEGIN, "migrate ajet.yaml --output migrated.yaml",
+     "Write a copy of an AgentJet YAML that uses astuner's judge, and list the settings that have no equivalent."),
+    ("check", "cli.check:check", _JUDGE, "check --conf train.yaml --input rows.jsonl",
+     "Load the judge and read the rows, without judging them. Exit code 0: training can use both."),
+    ("judge", "cli.judge:judge", _JUDGE, "judge --conf train.yaml --input rows.jsonl --output scored.jsonl",
+     "Judge a file of rollouts. A failed row has no reward, which is not a reward of 0; the exit code is then 3."),
+    ("explain", "cli.explain:explain", _JUDGE, "explain --reference 3/2 --answer 1.5",
+     "Explain one verdict: the rules, each stage, each part, skipped parts, and the cost."),
+    ("config", "cli.options:show", _JUDGE, "config --conf train.yaml astuner.task_judge.on_error=zero",
+     "Print the resolved configuration with secrets masked; a combined judge is first shown as a tree."),
+    ("serve", "cli.serve:serve", _JUDGE, "serve --conf train.yaml --port 8000",
+     "Serve judges over HTTP: /reward, the protocols of OpenRLHF, NeMo-Gym and slime, /metrics, /docs."),
+    ("rollout", "lab.rollouts.command:rollout", _JUDGE, "rollout --conf train.yaml --output rollouts.jsonl",
+     "Run your workflow several times on each task, and judge every rollout."),
+    ("view", "lab.view.command:view", _LOOK, "view scored.jsonl",
+     "Look at rollouts and verdicts in the browser, live while a run writes them. Ends with Ctrl-C."),
+    ("report", "lab.view.command:report", _LOOK, "report scored.jsonl --output report.html",
+     "Write the page of `astuner view` as one file, which opens from disk and can be mailed."),
+    ("doctor", "lab.doctor:doctor", _LOOK, "doctor runs/1",
+     "Why is my reward 0, or the same for all answers? The likeliest cause first, with rows and the fix."),
+    ("audit", "lab.audit.command:audit", _LOOK, "audit --conf train.yaml --input rows.jsonl",
+     "Attack the judge with wrong and right answers to your tasks, and show what a policy would learn from it."),
+    ("agree", "lab.agree:agree", _LOOK, "agree --input scored.jsonl",
+     "Measure how well verdicts agree with labels, with 95 % intervals. Rows without a verdict count separately."),
+    ("compare", "lab.compare:compare_files", _LOOK, "compare scored-a.jsonl scored-b.jsonl",
+     "Show which verdicts differ between A and B, and which GRPO advantages change."),
+    ("judge-eval", "lab.judge_eval:judge_eval", _LOOK, "judge-eval --conf train.yaml --labels labelled.jsonl",
+     "Measure an LLM judge on labelled answers, without the cache. Exit code 3: no verdict on half of the answers."),
+    ("watch", "lab.watch.command:watch", _LOOK, "watch runs/1",
+     "Watch a run step by step: groups with equal rewards, drift, failures, and whether the run is being gamed."),
+    ("rules", "cli.rules:app", _BESIDE, "rules try --rule '{kind: max_chars, max_chars: 9}' --text 'a long text'",
+     "Check a table of results by rules, and count what breaks them."),
+    ("env", "cli.serve:env_app", _BESIDE, "env serve --port 8000",
+     "Serve environments that score their own episodes."),
+    ("rubrics", "cli.rubrics:app", _BESIDE, "rubrics learn --conf train.yaml",
+     "Learn rubrics from labelled samples, show and measure them."),
+    ("llm", "cli.serve:llm_app", _BESIDE, "llm serve",
+     "Serve a small model on this machine, to try graders without an API key."),
+    ("cache", "cli.cache:app", _BESIDE, "cache stats",
+     "Show or delete the kept replies of judge models."),
 )  # fmt: skip
+COMMANDS = tuple(ListedCommand(*row) for row in _COMMANDS)
 # Whose input is an argument: `--input RUN` is taken, too, as by all others
 _TAKES_INPUT = ("view", "report", "doctor", "watch")
 _TAKES_ARGUMENTS = (*_TAKES_INPUT, "compare", "migrate")

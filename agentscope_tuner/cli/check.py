@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from types import SimpleNamespace
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from pydantic import ValidationError
@@ -153,9 +153,8 @@ def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
                 what = f"{kind.__name__}.{name} is an empty {type(value).__name__} of the class, which all rows share"
                 notes.append(f"note: {what}: no reward may hang on other rows, so make it in compute_reward")
     rules = counted(len(section.rules), "rule")
-    return judge, "\n".join(
-        [f"loaded: {read_by}, {rules}, on_error: {section.on_error}", *notes, *map(printable, judge_tree(section)[1:])]
-    )
+    loaded = f"loaded: {read_by}, {rules}, on_error: {section.on_error}"
+    return judge, "\n".join([loaded, *notes, *map(printable, judge_tree(section)[1:])])
 
 
 def _show(report: TaskReport, name: str, keys: Sequence[str]) -> None:
@@ -331,32 +330,36 @@ def _read(line: Line) -> tuple[Task, WorkflowOutput | None] | str:
     return task, output
 
 
+_TEMPORARY = """
+PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA temp_store=FILE; PRAGMA cache_size=-8192;
+CREATE TABLE first (id INTEGER PRIMARY KEY, reference TEXT, place TEXT);
+BEGIN;
+"""
+_NOTE = """INSERT INTO first VALUES (?, ?, ?) ON CONFLICT (id)
+DO UPDATE SET reference = excluded.reference, place = excluded.place WHERE reference IS NULL"""
+_NOTED = "SELECT reference, place FROM first WHERE id = ?"
+
+
 class _FirstReferences:
     """The first reference of each task id, on disk."""
-
-    _CACHE_KIB: ClassVar[int] = 8_192
 
     def __init__(self) -> None:
         # An empty name makes a temporary database: SQLite keeps it in a file when it outgrows its cache, and deletes it
         self._database = sqlite3.connect("", isolation_level=None)
-        for pragma in ("journal_mode=OFF", "synchronous=OFF", "temp_store=FILE", f"cache_size=-{self._CACHE_KIB}"):
-            self._database.execute(f"PRAGMA {pragma}")
-        self._database.execute("CREATE TABLE first (id INTEGER PRIMARY KEY, reference TEXT, place TEXT)")
-        self._database.execute("BEGIN")
-        self.count = 0
+        self._database.executescript(_TEMPORARY)
 
-    def note(self, task_id: str, reference: str | None, place: str) -> tuple[str, str] | None:
-        """Keep the first reference of a task id; returns an earlier reference and its place."""
+    @property
+    def count(self) -> int:
+        """The number of task ids."""
+        return int(self._database.execute("SELECT count(*) FROM first").fetchone()[0])
+
+    def noted(self, task_id: str, reference: str | None, place: str) -> tuple[str | None, str]:
+        """The first reference of a task id that has one, and its place: perhaps this one, which is then kept."""
         digest = hashlib.blake2b(task_id.encode("utf-8", "replace"), digest_size=8).digest()
         key = int.from_bytes(digest, "big", signed=True)
-        if self._database.execute("INSERT OR IGNORE INTO first VALUES (?, ?, ?)", (key, reference, place)).rowcount:
-            self.count += 1
-            return None
-        kept, first_place = self._database.execute("SELECT reference, place FROM first WHERE id = ?", (key,)).fetchone()
-        if kept is None:
-            self._database.execute("UPDATE first SET reference = ?, place = ? WHERE id = ?", (reference, place, key))
-            return None
-        return kept, first_place
+        self._database.execute(_NOTE, (key, reference, place))
+        found: tuple[str | None, str] = self._database.execute(_NOTED, (key,)).fetchone()
+        return found
 
     def close(self) -> None:
         """Delete the database."""
@@ -367,15 +370,11 @@ def _contradiction(
     references: _FirstReferences, task_id: str, reference: Mapping[str, Any] | None, where: str, judge: ChecksTasks
 ) -> str | None:
     """The problem of a row whose task id has another reference in an earlier row."""
-    text = kept = None
-    if reference is not None:
-        text = kept = json.dumps(reference, default=str, sort_keys=True)
-        if len(text) > _LONGEST_KEPT:
-            kept = hashlib.blake2b(text.encode("utf-8", "replace")).hexdigest()
-    earlier = references.note(task_id, kept, where.rpartition(":")[2])
-    if earlier is None or reference is None or text is None or earlier[0] == kept:
+    text = json.dumps(reference, default=str, sort_keys=True)
+    kept = text if len(text) <= _LONGEST_KEPT else hashlib.blake2b(text.encode("utf-8", "replace")).hexdigest()
+    first, place = references.noted(task_id, None if reference is None else kept, where.rpartition(":")[2])
+    if reference is None or first is None or first == kept:
         return None
-    first, place = earlier
     whole = first.startswith("{")
     if whole and judge.same_reference(json.loads(first), reference):
         return None

@@ -339,16 +339,9 @@ def _llm(row: _Row) -> Told:
         prompt = _PROMPT % ("", "well does it answer the question", "")
         return Told("no column holds a reference", {}, f"    llm:\n{_MODEL}{prompt}")
     reference = "        Reference answer: {ground_truth}\n"
-    prompt = _PROMPT % (
-        reference,
-        "well does the answer agree with the reference",
-        "ground_truth: task.metadata.answer, ",
-    )
-    return Told(
-        f"{name} holds a text, which a model compares best; judge: text_match compares words alone",
-        {"answer": name},
-        f"    llm:\n{_MODEL}{prompt}",
-    )
+    asked, reads = "well does the answer agree with the reference", "ground_truth: task.metadata.answer, "
+    why = f"{name} holds a text, which a model compares best; judge: text_match compares words alone"
+    return Told(why, {"answer": name}, f"    llm:\n{_MODEL}{_PROMPT % (reference, asked, reads)}")
 
 
 #: By the judge's short name, what tells that a row is one of its own; the first that most rows are counts.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal, TypeVar
+from typing import Annotated, BinaryIO, Literal
 
 import typer
 
@@ -138,8 +138,6 @@ def _span(least: float, most: float, form: str = ",") -> str:
 # A rate over less time would leap
 _LEAST_SECONDS = 0.1
 
-In = TypeVar("In")
-
 
 @dataclass(frozen=True, slots=True)
 class RowsAsked:
@@ -180,7 +178,7 @@ class RowsAsked:
         if self.tasks:
             # Their contents would be sent to the workers with every block
             return gathered(self.rollouts(source, settings))
-        blocks = limited(source.blocks(), self.limit) if self.limit else source.blocks()
+        blocks = limited(source.blocks, self.limit) if self.limit else source.blocks
         return converted(blocks, conversion(settings, self.format_, self.pairs))
 
 
@@ -302,10 +300,10 @@ def _stopped(exc: JudgeError | KeyboardInterrupt, kept: str) -> typer.Exit:
     return typer.Exit(Exit.ROWS_FAILED if failed else Exit.INTERRUPTED)
 
 
-def _watched(summary: Summary, parts: Iterator[In], stream: BinaryIO) -> Iterator[In]:
-    """The parts of a file, with a progress bar over its bytes while they are read, on a terminal only."""
+def _watched(summary: Summary, blocks: Iterator[Block], stream: BinaryIO) -> Iterator[Block]:
+    """The blocks of a file, with a progress bar over its bytes while they are read, on a terminal only."""
     if not err.is_terminal:
-        yield from parts
+        yield from blocks
         return
     from rich.progress import TaskProgressColumn
 
@@ -314,11 +312,11 @@ def _watched(summary: Summary, parts: Iterator[In], stream: BinaryIO) -> Iterato
     with progress(*([TaskProgressColumn()] if total else [])) as shown:
         bar = shown.add_task("judging", total=total)
         started = time.monotonic()
-        for part in parts:
+        for block in blocks:
             rate = summary.rows / max(time.monotonic() - started, _LEAST_SECONDS)
             description = f"{summary.rows} rows, {summary.statuses['failed']} failed, {rate:,.0f} a second"
             shown.update(bar, description=description, completed=stream.tell() if seekable else summary.rows)
-            yield part
+            yield block
 
 
 def add_counts(total: dict[str, list[int]], more: Counts) -> None:

@@ -14,8 +14,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, BinaryIO
 
 import typer
 from omegaconf import OmegaConf
@@ -24,7 +25,7 @@ from agentscope_tuner.cli.console import config_errors, fail, printable
 from agentscope_tuner.cli.rendering import judge_tree
 from agentscope_tuner.config import SECTION, Settings, masked, resolve
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records.blocks import Block, gathered, read_blocks, read_lines
+from agentscope_tuner.records.blocks import Block, gathered, read_blocks
 from agentscope_tuner.records.files import dump_lines, is_dump, is_row_file
 from agentscope_tuner.records.formats import AUTO, FORMATS, Conversion, references_of
 from agentscope_tuner.records.formats.sample import ColumnMap
@@ -68,8 +69,8 @@ _OTHERS = {
 }
 # The name of a data set on the hub has an owner and no ending
 _HUB_NAME = re.compile(r"[\w-]+/[\w-]+")
-#: Draws a progress bar over a file's bytes while its parts, lines or blocks, are read.
-Watched = Callable[[Iterator[Any], BinaryIO], Iterator[Any]]
+#: Draws a progress bar over a file's bytes while its blocks are read.
+Watched = Callable[[Iterator[Block], BinaryIO], Iterator[Block]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +79,15 @@ class Source:
 
     Attributes:
         name: their name in messages.
-        lines: gives the rows one by one.
-        blocks: gives the rows in unparsed blocks, as engines take them.
+        blocks: the rows in unparsed blocks, as engines take them.
     """
 
     name: str
-    lines: Callable[[], Iterator[Line]]
-    blocks: Callable[[], Iterator[Block]]
+    blocks: Iterator[Block]
+
+    def lines(self) -> Iterator[Line]:
+        """The rows one by one."""
+        return chain.from_iterable(block.items() for block in self.blocks)
 
 
 @contextmanager
@@ -100,8 +103,7 @@ def opened_source(source: str, *, watched: Watched = lambda parts, _: parts) -> 
     """
     path = plain(source)
     if is_dump(source) and (is_url(path) or is_pattern(path) or Path(path).exists()):
-        dumped = dump_lines(source)
-        yield Source(Path(source).name, lambda: dumped, lambda: gathered(dumped))
+        yield Source(Path(source).name, gathered(dump_lines(source)))
         return
     for endings, way_out in _OTHERS.items():
         if source.lower().endswith(endings):
@@ -120,11 +122,7 @@ def opened_source(source: str, *, watched: Watched = lambda parts, _: parts) -> 
         start = stream.peek(SIGNATURE_BYTES) if isinstance(stream, io.BufferedReader) else b""
         if path != "-" and (told := what_else(start[:SIGNATURE_BYTES])) is not None:
             raise ConfigError(f"{path!r} {told}")
-        yield Source(
-            name,
-            lambda: watched(read_lines(stream, name), stream),
-            lambda: watched(read_blocks(stream, name), stream),
-        )
+        yield Source(name, watched(read_blocks(stream, name), stream))
 
 
 def _nearest(path: str) -> str:

@@ -283,15 +283,9 @@ def run(
         if not (rules := source.compile()):
             say(f"{source.where}: no rules: every row gets rule_pass 1", to=err)
         started = time.perf_counter()
-        with _watched(infile) as (on_problem, on_row):
+        with _watched(infile) as (problem, row):
             tally = check_table(
-                infile,
-                outfile,
-                rules,
-                output_column=output_column,
-                encoding=encoding,
-                on_problem=on_problem,
-                on_row=on_row,
+                infile, outfile, rules, output_column=output_column, encoding=encoding, on_problem=problem, on_row=row
             )
     if as_json:
         print(json.dumps({"output": str(outfile), **tally.to_dict()}, ensure_ascii=False))

@@ -149,7 +149,8 @@ def _named(conf: list[str], overrides: list[str]) -> dict[str, str]:
 
 
 env_app = typer.Typer(help="Serve environments that score their own episodes.", no_args_is_help=True)
-llm_app = typer.Typer(help="Serve a small model on this machine, to try graders.", no_args_is_help=True)
+_LLM = "Serve a small model on this machine, to try graders without an API key."
+llm_app = typer.Typer(help=_LLM, no_args_is_help=True)
 
 
 @env_app.callback()

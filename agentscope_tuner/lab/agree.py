@@ -259,11 +259,9 @@ def _measures(report: dict[str, Any], name: str) -> Table:
         found.add_row("success not told", f"{report['untold']:,}", f"a reward of {_PASSED:g} or more counts as a pass")
     for measure, value in report["measures"].items():
         found.add_row(measure.replace("_", " "), number(value["value"]), span(value["interval"]))
-    for words, false, true, of in (
-        ("false passes", "false_positive", "true_negative", "wrong"),
-        ("false fails", "false_negative", "true_positive", "right"),
-    ):
-        found.add_row(words, f"{counts[false]:,}", f"of {counts[true] + counts[false]:,} {of}")
+    passes, fails = counts["false_positive"], counts["false_negative"]
+    found.add_row("false passes", f"{passes:,}", f"of {passes + counts['true_negative']:,} wrong")
+    found.add_row("false fails", f"{fails:,}", f"of {fails + counts['true_positive']:,} right")
     if best := report["threshold"]:
         found.add_row("best threshold", number(best["reward"]), f"balanced accuracy {best['balanced_accuracy']:.3f}")
     if not any(value["interval"] for value in report["measures"].values()):

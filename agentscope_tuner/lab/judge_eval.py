@@ -190,7 +190,8 @@ class JudgeEval:
         metrics = evaluate.metrics(0.1)
         if not all(0.0 <= one.label <= 1.0 for one in self._answers):
             metrics = {name: metrics[name] for name in ("spearman", "kendall")}
-        return {name: self._measured(metric, pairs, evaluate.RANGES.get(name)) for name, metric in metrics.items()}
+        groups = self._by_group(pairs)
+        return {name: _measured(metric, groups, evaluate.RANGES.get(name)) for name, metric in metrics.items()}
 
     def _consistency(self, first: Rewards, second: Rewards) -> dict[str, Any]:
         pairs = list(zip(first, second, strict=True))
@@ -202,9 +203,10 @@ class JudgeEval:
         lengths = [float(len(self._said(one))) for one in self._answers]
         pairs = self._by_group(list(zip(first, twice, strict=True)))
         said_twice = mean_of([[after - before for before, after in group] for group in pairs])
-        with_reward = self._measured(evaluate.spearman, list(zip(lengths, first, strict=True)))
         labels = [one.label for one in self._answers]
-        with_label = self._measured(evaluate.spearman, list(zip(lengths, labels, strict=True)))
+        with_reward, with_label = (
+            _measured(evaluate.spearman, self._by_group(list(zip(lengths, of, strict=True)))) for of in (first, labels)
+        )
         return {"reward_follows": with_reward, "label_follows": with_label, "said_twice": said_twice}
 
     async def _position(self, first: Rewards) -> dict[str, Any]:
@@ -263,23 +265,15 @@ class JudgeEval:
         raised = share_of([[shift > _SAME] for shift in shifts])
         return {"texts": len(shifts), "raised": raised, "shift": mean_of([[shift] for shift in shifts])}
 
-    def _measured(
-        self,
-        metric: evaluate.Metric,
-        pairs: Sequence[tuple[float | None, float | None]],
-        within: tuple[float, float] | None = None,
-    ) -> dict[str, Any]:
-        """`metric` with its interval. Answers to one task are alike, so whole tasks are left out."""
-        return _with_interval(metric, self._by_group(pairs), within)
-
     def _by_group(self, pairs: Sequence[tuple[float | None, float | None]]) -> list[Pairs]:
         groups = (_known([pairs[index] for index in members]) for members in self._groups.values())
         return [group for group in groups if group]
 
 
-def _with_interval(
+def _measured(
     metric: evaluate.Metric, groups: Sequence[Pairs], within: tuple[float, float] | None = None
 ) -> dict[str, Any]:
+    """`metric` with its interval. Answers to one task are alike, so whole tasks are left out."""
     value = metric([pair for group in groups for pair in group]) if groups else None
     spread = evaluate.interval(metric, groups, 0, within) if groups else None
     return {"value": value, "interval": None if spread is None else list(spread)}
@@ -298,7 +292,7 @@ def mean_of(groups: Sequence[Sequence[float]], within: tuple[float, float] | Non
     There is none where fewer than ten groups differ from the most frequent value: of a few large values among zeros the
     jackknife's interval is too narrow (`benchmarks.insight.coverage`).
     """
-    found = _with_interval(_second, [[(0.0, value) for value in group] for group in groups], within)
+    found = _measured(_second, [[(0.0, value) for value in group] for group in groups], within)
     (_, most), *_ = Counter(map(_mean, groups)).most_common(1) or [(0.0, 0)]
     apart = len(groups) - (most if most > 1 else 0)
     return found if apart >= evaluate.LEAST_CLUSTERS else {**found, "interval": None}

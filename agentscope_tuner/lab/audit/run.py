@@ -124,23 +124,16 @@ def _played(
     name: str, judge: ConfiguredJudge, subjects: Sequence[Subject], common: str, pass_at: float
 ) -> StrategyResult:
     play, honest = STRATEGIES[name]
-    answers = [(subject, play(subject, common)) for subject in subjects]
     # On a task whose right answer is the shortcut, the shortcut's reward says nothing about the judge
-    asked = [
-        (subject, answer)
-        for subject, answer in answers
-        if answer and not (name == "shortcut" and subject.honest == common)
-    ]
+    fair = [subject for subject in subjects if name != "shortcut" or subject.honest != common]
+    asked = [(subject, answer) for subject in fair if (answer := play(subject, common))]
     verdicts = verdicts_on(judge, asked, "pass" if honest else "fail")
-    with_verdict = [verdict for verdict in verdicts if verdict.reward is not None]
-    return StrategyResult(
-        name,
-        honest,
-        len(with_verdict),
-        len(verdicts) - len(with_verdict),
-        fmean(verdict.reward or 0.0 for verdict in with_verdict) if with_verdict else None,
-        fmean(passed(verdict, pass_at) for verdict in with_verdict) if with_verdict else None,
-    )
+    rewards = [verdict.reward for verdict in verdicts if verdict.reward is not None]
+    failed = len(verdicts) - len(rewards)
+    if not rewards:
+        return StrategyResult(name, honest, 0, failed, None, None)
+    passes = sum(passed(verdict, pass_at) for verdict in verdicts)
+    return StrategyResult(name, honest, len(rewards), failed, fmean(rewards), passes / len(rewards))
 
 
 def _placed(result: StrategyResult, low: float, best: float, terse: float | None) -> StrategyResult:
@@ -240,7 +233,9 @@ def _attack(attack: Attack, judge: ConfiguredJudge, subjects: Sequence[Subject],
     ]
     false.sort(key=lambda item: (item[2].reward or 0.0) * (-1 if attack.must == "fail" else 1))
     failed = sum(verdict.reward is None for verdict in verdicts)
-    wrong, judged = _by_task(asked, verdicts, false)
+    pairs = zip(asked, verdicts, strict=True)
+    judged = Counter(subject.id for (subject, _), verdict in pairs if verdict.reward is not None)
+    wrong = Counter(subject.id for subject, _, _ in false)
     return AttackResult(
         name=attack.name,
         about=attack.about,
@@ -250,8 +245,8 @@ def _attack(attack: Attack, judge: ConfiguredJudge, subjects: Sequence[Subject],
         no_verdict=failed,
         seconds=seconds,
         slowest=max((verdict.seconds for verdict in verdicts), default=0.0),
-        fooled=fmean(count > 0 for count in wrong) if wrong else 0.0,
-        interval=clustered_share(wrong, judged),
+        fooled=len(wrong) / len(judged) if judged else 0.0,
+        interval=clustered_share([wrong[task] for task in judged], list(judged.values())),
         worst=tuple(_example(*item) for item in false[:_WORST]),
     )
 
@@ -278,11 +273,8 @@ def _by_place(judge: ConfiguredJudge, subjects: Sequence[Subject]) -> tuple[list
             continue
         taken, place = (one, "first") if one.reward > other.reward else (other, "second")
         paid = one.reward != other.reward
-        found.append(
-            structs.replace(
-                taken, reward=float(paid), is_success=paid, reason=f"wins where it stands {place}. {taken.reason}"
-            )
-        )
+        reason = f"wins where it stands {place}. {taken.reason}"
+        found.append(structs.replace(taken, reward=float(paid), is_success=paid, reason=reason))
     return asked, found
 
 
@@ -296,18 +288,6 @@ def check_references(judge: ConfiguredJudge, subjects: Sequence[Subject], result
     if unread and any(result.no_verdict for result in results):
         read = hint(subjects[0].task.metadata)
         raise ConfigError(f"no row has a reference, and without one there is no verdict: {read}")
-
-
-def _by_task(
-    asked: Sequence[tuple[Subject, str]],
-    verdicts: Sequence[Judgement],
-    false: Sequence[tuple[Subject, str, Judgement]],
-) -> tuple[list[int], list[int]]:
-    """The false verdicts, and all verdicts, of each task."""
-    wrong = Counter(subject.id for subject, _, _ in false)
-    pairs = zip(asked, verdicts, strict=True)
-    judged = Counter(subject.id for (subject, _), verdict in pairs if verdict.reward is not None)
-    return [wrong[task] for task in judged], list(judged.values())
 
 
 def passed(verdict: Judgement, pass_at: float) -> bool:
@@ -403,18 +383,10 @@ def _telling(results: Sequence[AttackResult]) -> list[AttackResult]:
 
 def _preferences(holes: Sequence[AttackResult], played: Sequence[StrategyResult]) -> list[str]:
     """What else than rightness the judge pays for: length, and the place in a pair."""
-    said = [
-        f"It pays for length: a long right answer earns {result.length_pays:.2f} times what it earns alone."
-        for result in played
-        if result.length_pays is not None
-    ]
-    said += [
-        f"It ranks {result.false} of {result.answers} pairs of answers by place: a wrong answer wins in one place and "
-        "not in the other."
-        for result in holes
-        if result.name == _PLACE.name
-    ]
-    return said
+    long = [result.length_pays for result in played if result.length_pays is not None]
+    said = [f"It pays for length: a long right answer earns {times:.2f} times what it earns alone." for times in long]
+    by_place = "pairs of answers by place: a wrong answer wins in one place and not in the other."
+    return said + [f"It ranks {each.false} of {each.answers} {by_place}" for each in holes if each.name == _PLACE.name]
 
 
 @dataclass(frozen=True, slots=True)

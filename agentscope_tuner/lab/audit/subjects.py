@@ -123,14 +123,10 @@ class Subject:
     @property
     def number(self) -> Fraction | None:
         """The reference as a number; None when it is no plain number, or the task is the countdown game."""
-        if (
-            self.kind != "text"
-            or self.countdown is not None
-            or self.reference is None
-            or not _NUMBER.fullmatch(self.reference.strip())
-        ):
+        if self.kind != "text" or self.countdown is not None:
             return None
-        return Fraction(self.reference.strip())
+        digits = (self.reference or "").strip()
+        return Fraction(digits) if _NUMBER.fullmatch(digits) else None
 
     @property
     def countdown(self) -> tuple[Fraction, tuple[int, ...]] | None:
@@ -411,10 +407,8 @@ def _form(subjects: Sequence[Subject], judge: ConfiguredJudge, forms: Mapping[st
     asked = [(subject, subject.honest) for subject in subjects if subject.honest is not None]
     found = _paid(judge, forms, asked, lambda subject, honest: subject.said(honest))
     if asked and found[1] < len(asked) / 2:
-        found = max(
-            found, _paid(judge, forms, asked, lambda subject, honest: subject.behind(THOUGHT * 20, honest)),
-            key=itemgetter(1),
-        )  # fmt: skip
+        behind = _paid(judge, forms, asked, lambda subject, honest: subject.behind(THOUGHT * 20, honest))
+        found = max(found, behind, key=itemgetter(1))
     return found
 
 

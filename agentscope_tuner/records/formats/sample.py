@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from agentscope_tuner.errors import ConfigError, input_error
 from agentscope_tuner.records.reader import object_in
-from agentscope_tuner.task_judge.contract.columns import at_path, sole_answer_column
+from agentscope_tuner.task_judge.contract.columns import at_path, cell_at, sole_answer_column
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _ID_KEYS = ("id", "uid", "request_id", "index", "idx")
@@ -179,15 +179,9 @@ def _number(text: str) -> float:
 
 
 def _found(row: Mapping[str, Any], column: str) -> Any:
-    if row.get(column) is not None:
-        return row[column]
-    value: Any = row
-    for part in column.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    if value is None and column in row:
-        raise input_error(f"the row's {column!r} is null")
-    if value is None:
-        raise input_error(f"the row has no {column!r}, only {sorted(row)!r}")
+    if (value := cell_at(row, column)) is None:
+        null = f"the row's {column!r} is null"
+        raise input_error(null if column in row else f"the row has no {column!r}, only {sorted(row)!r}")
     return value
 
 
