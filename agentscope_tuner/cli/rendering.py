@@ -90,10 +90,8 @@ def print_summary(
 
 def _totals(summary: Summary) -> Iterator[tuple[str, str]]:
     """Mean reward, success rate, violations by rule, causes, commonest failures, parts and usage."""
-    for heading, mean, form in (
-        ("mean reward", summary.mean_reward, ".4f"),
-        ("success rate", summary.success_rate, ".1%"),
-    ):
+    means = ("mean reward", summary.mean_reward, ".4f"), ("success rate", summary.success_rate, ".1%")
+    for heading, mean, form in means:
         yield heading, "no verdicts" if mean is None else format(mean, form)
     if summary.labelled:
         yield "agrees with label", f"{summary.agreed} of {summary.labelled}"
@@ -124,13 +122,7 @@ def _example_table(summary: Summary) -> Table:
     return found
 
 
-_OUTCOME_STYLES = {
-    "equal": "green",
-    "different": "red",
-    "undecided": "yellow",
-    "passed on": "dim",
-    "not reached": "dim",
-}
+_OUTCOME_STYLES = {"equal": "green", "different": "red", "undecided": "yellow"}
 
 
 def verdict_on(text: str, reference_text: str, question: str | None, sandbox: Sandbox) -> tuple[MathVerdict, str]:
@@ -206,7 +198,7 @@ def stages_table(pair: Pair, sandbox: Sandbox) -> Table:
             # the sympy stage decides pairs that the symbolic stage left undecided
             decided = verdict is not None and (verdict.outcome != "undecided" or stage not in WORKER_STAGES)
         # Text: an answer's brackets are not markup
-        found.add_row(stage, Text(outcome, style=_OUTCOME_STYLES[outcome]), took, Text(reason))
+        found.add_row(stage, Text(outcome, style=_OUTCOME_STYLES.get(outcome, "dim")), took, Text(reason))
     return found
 
 
@@ -330,12 +322,9 @@ def _headline(title: str, judgement: Judgement) -> Text:
         told = f"{told}, reward {judgement.reward:.6g}, {'success' if judgement.is_success else 'no success'}"
     elif judgement.cause is not None:
         told = f"{told}, cause {judgement.cause.value}"
-    return Text.assemble(
-        (printable(title), "bold"),
-        ": ",
-        (told, _STATUS_STYLES[judgement.status]),
-        (f" in {judgement.seconds * 1e3:.3f} ms", "dim"),
-    )
+    took = f" in {judgement.seconds * 1e3:.3f} ms"
+    styled = (told, _STATUS_STYLES[judgement.status]), (took, "dim")
+    return Text.assemble((printable(title), "bold"), ": ", *styled)
 
 
 def _title(part: Part) -> str:

@@ -13,7 +13,6 @@ import uuid
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, update_wrapper
-from types import MappingProxyType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import httpx
@@ -37,17 +36,15 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 #: Seconds one try of a verb may take, from connecting to the last byte of the answer.
-TIMEOUTS: Mapping[str, float] = MappingProxyType(
-    {
-        "healthz": 5.0,
-        "get_env_profile": 30.0,
-        "create": 60.0,
-        "step": 60.0,
-        "evaluate": 120.0,
-        "get_info": 30.0,
-        "release": 10.0,
-    }
-)
+TIMEOUTS: Mapping[str, float] = {
+    "healthz": 5.0,
+    "get_env_profile": 30.0,
+    "create": 60.0,
+    "step": 60.0,
+    "evaluate": 120.0,
+    "get_info": 30.0,
+    "release": 10.0,
+}
 # A second call of these changes nothing. A second create resets the episode; a second step is played, too
 _REPEATABLE = frozenset({"healthz", "get_env_profile", "evaluate", "get_info"})
 # A caller of healthz wants to know now, and the end of an episode waits for no restart

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Protocol
 
 #: The environment variable that holds the server's bearer token.
@@ -43,12 +42,10 @@ class Environment(Protocol):
 
 
 #: The environments that come with the server, by `env_type`.
-BUILT_IN: Mapping[str, str] = MappingProxyType(
-    {
-        "countdown": "agentscope_tuner.env_service.countdown->CountdownEnv",
-        "frozenlake": "agentscope_tuner.env_service.frozenlake->FrozenLakeEnv",
-    }
-)
+BUILT_IN: Mapping[str, str] = {
+    "countdown": "agentscope_tuner.env_service.countdown->CountdownEnv",
+    "frozenlake": "agentscope_tuner.env_service.frozenlake->FrozenLakeEnv",
+}
 
 
 SPLITS = {"train": 1_000, "test": 200}

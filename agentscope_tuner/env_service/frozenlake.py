@@ -90,13 +90,9 @@ class FrozenLakeEnv(GeneratedGame):
         self._turns += 1
         self._score = max(self._score, float(reward))
         self._over = bool(terminated or truncated or self._turns >= self.max_turns)
-        told = (
-            "You reached the goal!"
-            if self._score
-            else "You fell into a hole."
-            if terminated
-            else f"You went {direction}."
-        )
+        told = "You fell into a hole." if terminated else f"You went {direction}."
+        if self._score:
+            told = "You reached the goal!"
         return f"{told}\n\n{self._map()}", float(reward)
 
     def _map(self) -> str:

@@ -153,10 +153,8 @@ def _no_verdict(seen: Seen) -> RewardTrouble | None:
         remedy = "what is said there; `astuner check --conf FILE --input ROWS` lists all such rows"
         message = f"tasks have no reference that can be read: {error}"
         return _cause("no reference", shown, len(seen.rows), message, remedy if named else _named(shown[0]))
-    return _cause(
-        "no verdict", shown, len(seen.rows), f"the judge fails ({cause}): {error}",
-        _MEND.get(cause, "astuner check --conf FILE"),
-    )  # fmt: skip
+    remedy = _MEND.get(cause, "astuner check --conf FILE")
+    return _cause("no verdict", shown, len(seen.rows), f"the judge fails ({cause}): {error}", remedy)
 
 
 def _one_rule(seen: Seen) -> RewardTrouble | None:
@@ -224,11 +222,8 @@ def _truncated(seen: Seen) -> RewardTrouble | None:
 def _with_prompt(seen: Seen) -> RewardTrouble | None:
     """Responses that begin with the prompt: the judge may read an example's answer in it."""
     unpaid = seen.unpaid_all
-    shown = [
-        row
-        for row in unpaid
-        if len(question := question_of(row)) > _MOST_QUOTED and question in row.answer and not is_call(row.answer)
-    ]
+    asked = [(row, question_of(row)) for row in unpaid if not is_call(row.answer)]
+    shown = [row for row, question in asked if len(question) > _MOST_QUOTED and question in row.answer]
     if len(shown) < 0.95 * len(unpaid) or not shown:
         return None
     message = f"{len(shown)} of {len(unpaid)} responses that earn nothing hold the question, word for word"
@@ -253,11 +248,8 @@ def _swapped(seen: Seen) -> RewardTrouble | None:
     unpaid = seen.unpaid_all
     if any("\\boxed" in row.answer for row in unpaid):
         return None
-    shown = [
-        row
-        for row in unpaid
-        if any("\\boxed" in text and len(text) > len(row.answer) for text in _written_references(row))
-    ]
+    held = [(row, [text for text in _written_references(row) if "\\boxed" in text]) for row in unpaid]
+    shown = [row for row, texts in held if any(len(text) > len(row.answer) for text in texts)]
     if not shown or len(shown) * 2 < len(seen.judged):
         return None
     message = f"in {len(shown)} of {len(seen.judged)} rows the reference has a \\boxed{{}}, the shorter response none"

@@ -184,10 +184,8 @@ def _plain_sign(sign: str) -> str:
 def is_right(row: ScoredRow) -> bool:
     """Whether the answer is a reference in other words, or the math judge says so; or it ends in one, in no form."""
     given, written = given_answer(row), rights_of(row)
-    rights = [
-        *written,
-        *("".join(found) for right in written if right[:1] in ("[", "{") for found in _QUOTED.findall(right)),
-    ]
+    listed = [found for right in written if right[:1] in ("[", "{") for found in _QUOTED.findall(right)]
+    rights = [*written, *map("".join, listed)]
     if isinstance(fields := as_object(row.answer), dict):
         inside = {folded(str(value)) for value in fields.values() if isinstance(value, str | int | float)}
         return any(folded(right) in inside for right in rights)

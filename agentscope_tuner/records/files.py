@@ -135,9 +135,8 @@ def _folder_files(folder: str) -> list[StoredFile]:
         names = _json(splits).get("splits", [])
         if len(names) == 1:
             return _folder_files(f"{folder}/{names[0]}")
-        raise ConfigError(
-            f"{folder!r} holds the splits {', '.join(names)}: name one, such as {folder + '/' + names[0]!r}"
-        )
+        one = f"{folder}/{names[0]}"
+        raise ConfigError(f"{folder!r} holds the splits {', '.join(names)}: name one, such as {one!r}")
     if (saved := StoredFile(f"{folder}/{_SAVED}")).exists():
         return [StoredFile(f"{folder}/{row['filename']}") for row in _json(saved).get("_data_files", [])]
     if files := [file for file in inside(folder, _SUFFIXES) if not is_beside(file.name)]:

@@ -131,10 +131,8 @@ class Summary:
         """Plain data for JSON."""
         plain = {name: getattr(self, name) for name in _PLAIN}
         examples = [[name, judgement.to_dict()] for name, judgement in self.examples.values()]
-        return {
-            **{name: dict(value) if isinstance(value, dict) else value for name, value in plain.items()},
-            "examples": examples,
-        }
+        counted = {name: dict(value) if isinstance(value, dict) else value for name, value in plain.items()}
+        return {**counted, "examples": examples}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Summary:

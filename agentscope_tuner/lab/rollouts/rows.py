@@ -169,14 +169,8 @@ def read_row(before: EarlierRow) -> RolloutRow | None:
         status = row["status"]
         if judgement is None or not isinstance(status, str) or (output is None and judgement.reward is not None):
             return None
-        played = Played(
-            status,
-            WorkflowTask(task=task),
-            None if output is None else WorkflowOutput.model_validate(output),
-            row["trajectory"],
-            row["error"],
-            row["seconds"],
-        )
+        made = None if output is None else WorkflowOutput.model_validate(output)
+        played = Played(status, WorkflowTask(task=task), made, row["trajectory"], row["error"], row["seconds"])
         return RolloutRow(row["id"], played, judgement, row["config"].partition("-")[2], before.line, kept=True)
     except (KeyError, ValueError, TypeError, AttributeError):
         return None

@@ -197,11 +197,8 @@ class RisenTasks:
         """
         visits = {task: (sum(now), len(now)) for task, now in groups.items()}
         before = {task: seen for task in groups if (seen := self._seen.get(hash(task)))}
-        self._gains.append(
-            fmean(
-                [visits[task][0] / visits[task][1] - _expected(*_total(seen)) for task, seen in before.items()] or [0.0]
-            )
-        )
+        gains = [visits[task][0] / visits[task][1] - _expected(*_total(seen)) for task, seen in before.items()]
+        self._gains.append(fmean(gains or [0.0]))
         gain, of_all = max(0.0, fmean(self._gains)), _expected(self._passed, self._rows)
         rises = (
             (_rise((*seen, *visits[task]), gain, of_all), task) for task, seen in before.items() if visits[task][0]
@@ -337,11 +334,9 @@ class SecondOpinion:
         self._tasks = RisenTasks()
         self.overpaid = RiseTest(sampling.rise, each)
         # Its values are halves of (points - right + 1), so that they lie between 0 and 1
-        self.held_out = (
-            None
-            if sampling.holdout is None
-            else RiseTest(sampling.rise / 2, each, start_steps=1, start_rows=_HELD_START)
-        )
+        self.held_out: RiseTest | None = None
+        if sampling.holdout is not None:
+            self.held_out = RiseTest(sampling.rise / 2, each, start_steps=1, start_rows=_HELD_START)
         self._waiting: list[ScoredRow] = []
         # Task and reward of the rows of the latest steps of training
         self._latest: deque[list[tuple[str, float]]] = deque(maxlen=_LATEST_STEPS)

@@ -267,10 +267,8 @@ def _metadata(payload: Mapping[str, Any]) -> dict[str, Any]:
     inner = dict(nested) if isinstance(nested, Mapping) else {}
     # a request's class may declare a field that the row has under verifier_metadata, and send it as null
     hidden = _PROTOCOL_FIELDS | {key for key in inner if payload.get(key) is None}
-    fields = {
-        **inner,
-        **{key: value for key, value in payload.items() if key not in hidden and key[:4] != _OF_A_ROLLOUT},
-    }
+    own = {key: value for key, value in payload.items() if key not in hidden and key[:4] != _OF_A_ROLLOUT}
+    fields = {**inner, **own}
     return {**fields, **truth_of(fields, "answer", "expected_answer", "ground_truth")}
 
 
