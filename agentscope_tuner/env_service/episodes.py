@@ -142,7 +142,8 @@ class EpisodeProcess(QuestionPool[Worker[_Call], _Call]):
 
     def given_up(self, question: _Call, loss: WorkerLost) -> EpisodeLost:
         if isinstance(loss, WallTimeUp):
-            return EpisodeLost(f"{question.what} did not end within {question.limit:g} s: the environment was killed")
+            late = f"did not end within {question.limit:g} s and the environment was killed"
+            return EpisodeLost(f"{question.what} {late}")
         return EpisodeLost(f"{question.what}: the environment {loss.how}")
 
 

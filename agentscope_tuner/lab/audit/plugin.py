@@ -52,10 +52,11 @@ def audit_of(
     source = environment_config(str(judge), deadline) if of_env else judge
     settings = resolve(source, [f"{SECTION}.deadline={deadline}"])
     asked = ConfiguredJudge(settings, logs=False)
-    if isinstance(tasks, str | Path):
-        given = source_lines(str(tasks))
-    else:
-        given = nullcontext(((Line(f"task {n}", json.dumps(task).encode()) for n, task in enumerate(tasks, 1)), ""))
+    given = (
+        source_lines(str(tasks))
+        if isinstance(tasks, str | Path)
+        else nullcontext(((Line(f"task {n}", json.dumps(task).encode()) for n, task in enumerate(tasks, 1)), ""))
+    )
     with given as (lines, _):
         rows = conversion(settings, None, None, responses=False).all(lines)
         return audited(asked, rows, limit=limit, pass_at=pass_at, form=form)
