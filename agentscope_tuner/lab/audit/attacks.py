@@ -286,12 +286,10 @@ def _guesses(subject: Subject) -> Iterator[str]:
 
 def _outputs(metadata: Mapping[str, Any]) -> list[str]:
     """The outputs that the tests expect, where tests are pairs of input and output."""
-    for key in ("tests", "input_output", "test_cases"):
-        tests = as_object(metadata.get(key))
-        if isinstance(tests, dict) and isinstance(tests.get("outputs"), list):
-            return [output for output in tests["outputs"] if isinstance(output, str)]
-    outputs = metadata.get("outputs")
-    return [output for output in outputs if isinstance(output, str)] if isinstance(outputs, list) else []
+    tests = (as_object(metadata.get(key)) for key in ("tests", "input_output", "test_cases"))
+    held = (place.get("outputs") for place in (*tests, metadata) if isinstance(place, Mapping))
+    outputs = next((found for found in held if isinstance(found, list)), [])
+    return [output for output in outputs if isinstance(output, str)]
 
 
 @_more("call of something else")

@@ -198,11 +198,8 @@ def _question(task: Mapping[str, Any]) -> str:
 
 
 def _reference(given: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
-    for place in (given, metadata):
-        for key in REFERENCE_KEYS:
-            if place.get(key) is not None:
-                return as_text(place[key])
-    return ""
+    held = (place.get(key) for place in (given, metadata) for key in REFERENCE_KEYS)
+    return next((as_text(value) for value in held if value is not None), "")
 
 
 def _names(value: object) -> tuple[str, ...]:

@@ -160,13 +160,9 @@ class _Sums:
         """The range of the bins, without the outermost 0.5 % at an end that lies far beyond the others."""
         (count,) = self._select(f"count({column}) AS rows", "")
         aside = -(-count["rows"] // 200)
-        low, high = (
-            found["value"]
-            for place in (aside, count["rows"] - 1 - aside)
-            for found in self._select(
-                f"{column} AS value", f"AND {column} IS NOT NULL ORDER BY value LIMIT 1 OFFSET {place}"
-            )
-        )
+        places, ordered = (aside, count["rows"] - 1 - aside), f"AND {column} IS NOT NULL ORDER BY value"
+        found = (self._select(f"{column} AS value", f"{ordered} LIMIT 1 OFFSET {place}")[0] for place in places)
+        low, high = (row["value"] for row in found)
         far = _FAR * (high - low) or math.inf
         return (low if low - lowest > far else lowest), (high if highest - high > far else highest)
 
@@ -238,10 +234,7 @@ class _Sums:
                 {"value": x * wide, "filter": f"{x * wide!r}..{(x + 1) * wide!r})"}
                 for x in range(int(longest / wide) + 1)
             ],
-            "lines": [
-                {"value": lowest + y * high, "filter": _bounds(lowest, high, y, highest, bins=lines)}
-                for y in range(lines)
-            ],
+            "lines": _columns([], lowest, high, highest, lines),
         }
 
     def labels(self) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from agentscope_tuner.errors import told
 from agentscope_tuner.lab.growing_files import read_line
 from agentscope_tuner.lab.labels import LabelsFile
 from agentscope_tuner.lab.view.index import RowIndex, as_text
-from agentscope_tuner.records.scored_rows import parsed
+from agentscope_tuner.records.scored_rows import mapping_in, parsed
 from agentscope_tuner.verify.find import last_boxed
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -359,10 +359,8 @@ def browsable(raw: bytes) -> tuple[Any, str | None]:
         row = parsed(raw)
     except ValueError:
         return raw.decode("utf-8", "replace"), None
-    output = row.get("output")
-    metadata = output.get("metadata") if isinstance(output, dict) else None
-    answer = as_text(metadata.get("final_answer")) if isinstance(metadata, dict) else ""
-    return _plain(row), last_boxed(answer)
+    metadata = mapping_in(mapping_in(row.get("output")).get("metadata"))
+    return _plain(row), last_boxed(as_text(metadata.get("final_answer")))
 
 
 def _plain(value: Any) -> Any:

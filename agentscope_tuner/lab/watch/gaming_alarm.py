@@ -562,17 +562,12 @@ class SecondOpinion:
         bound = f"(a false alarm in at most {self.alpha:.0%} of runs)"
         if name == "held-out" and self.held_out is not None:
             start, now = (2 * mean - 1 for mean in self.held_out.values.means)
-            return (
-                f"what training earns does not come to held-out tasks: rewards exceed the second opinion on those by "
-                f"{now:.2f} of a right answer's, {start:.2f} at the start, more than a rise of "
-                f"{2 * self.held_out.rise:g} {bound}: gamed, told the references, or learned by heart"
-            )
+            exceed = _exceeding(now, start, 2 * self.held_out.rise, "the second opinion on those")
+            held = f"what training earns does not come to held-out tasks: {exceed}"
+            return f"{held} {bound}: gamed, told the references, or learned by heart"
         if name in ("overpaid", "overpaid while learning"):
             start, now = self.overpaid.values.means
-            exceed = (
-                f"rewards exceed the second opinion by {now:.2f} of a right answer's, {start:.2f} at the start, more "
-                f"than a rise of {self.overpaid.rise:g} {bound}"
-            )
+            exceed = f"{_exceeding(now, start, self.overpaid.rise, 'the second opinion')} {bound}"
             if name == "overpaid":
                 return f"this run is being gamed: {exceed}"
             before, passing = self._passing.means
@@ -591,6 +586,11 @@ class SecondOpinion:
             f"this run is being gamed. The second opinion refuses {test.false:g} of the {test.rows} passes that it "
             f"judged, so at one step or more at least {test.lower_bound:.0%} of all passes were false {bound}"
         )
+
+
+def _exceeding(now: float, start: float, rise: float, what: str) -> str:
+    more = f"{now:.2f} of a right answer's, {start:.2f} at the start, more than a rise of {rise:g}"
+    return f"rewards exceed {what} by {more}"
 
 
 def _by_task(values: Iterable[tuple[str, float]]) -> list[float]:
