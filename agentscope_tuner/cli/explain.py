@@ -29,27 +29,20 @@ _NO_BACKSLASH = re.compile(r"(?<![\\A-Za-z])(?:[dt]?frac|sqrt|boxed|text)(?=\{)"
 _IDS_NAMED = 3
 
 _REFERENCE = "The reference answer: bare, in dollar signs, in a box, or a GSM8K solution."
-Reference = Annotated[str | None, typer.Option("--reference", help=_REFERENCE)]
-Answer = Annotated[str | None, typer.Option("--answer", help="The answer, or an output with a box or ####.")]
 _QUESTION = "The task's question: a copy of it is no answer, and its words may be units."
-Question = Annotated[str | None, typer.Option("--question", help=_QUESTION)]
-Deadline = Annotated[float, typer.Option("--deadline", min=0.001, help="CPU seconds of the symbolic stage.")]
-Conf = Annotated[str | None, typer.Option("--conf", help="The training YAML: its judge judges a row of --input.")]
-Input = Annotated[str | None, typer.Option("--input", help="Rollouts, one JSON object a line; - for standard input.")]
-Id = Annotated[str | None, typer.Option("--id", help="The id of the row to judge; by default the first row.")]
 
 
 def explain(
     overrides: Overrides = None,
-    conf: Conf = None,
-    input_: Input = None,
-    id_: Id = None,
+    conf: Annotated[str | None, typer.Option("--conf", help="The YAML whose judge judges a row of --input.")] = None,
+    input_: Annotated[str | None, typer.Option("--input", help="Rollouts as JSON lines; - for standard input.")] = None,
+    id_: Annotated[str | None, typer.Option("--id", help="The row to judge; by default the first.")] = None,
     format_: Format = None,
     map_: Map = None,
-    reference_text: Reference = None,
-    answer: Answer = None,
-    deadline: Deadline = DEADLINE,
-    question: Question = None,
+    reference_text: Annotated[str | None, typer.Option("--reference", help=_REFERENCE)] = None,
+    answer: Annotated[str | None, typer.Option("--answer", help="The answer, or an output with a box or ####.")] = None,
+    deadline: Annotated[float, typer.Option("--deadline", min=0.001, help="CPU seconds of symbolic math.")] = DEADLINE,
+    question: Annotated[str | None, typer.Option("--question", help=_QUESTION)] = None,
     as_json: Json = False,
 ) -> None:
     """Explain one verdict: the rules, each stage, each part, skipped parts, and the cost.

@@ -34,41 +34,27 @@ _DEFAULTS = ServiceSettings()
 
 
 _CONF = "A judge's YAML; name=FILE serves it under /name. Repeatable."
-Configurations = Annotated[list[str], typer.Option("--conf", help=_CONF, metavar="FILE")]
-TokenFile = Annotated[str | None, typer.Option(help="Ask clients for the bearer token in this file.", metavar="FILE")]
-Insecure = Annotated[bool, typer.Option("--insecure", help="Listen on other addresses without a token.")]
-MaxBodyBytes = Annotated[int, typer.Option(help="Refuse a longer request.")]
-MaxRows = Annotated[int, typer.Option(help="Refuse a batch of more rows.")]
-MaxAnswerChars = Annotated[int, typer.Option(help="Refuse a longer answer.")]
-Concurrency = Annotated[int, typer.Option(help="Requests that are judged at the same time.")]
-Queue = Annotated[int, typer.Option(help="Requests that may wait; more get 429.")]
-Deadline = Annotated[float, typer.Option(help="Seconds that judging a request may take.")]
-DrainSeconds = Annotated[float, typer.Option(help="Seconds for requests under way to finish after SIGTERM.", min=0)]
-LogAnswers = Annotated[bool, typer.Option("--log-answers", help="Log every answer with its verdict.")]
-Engine = Annotated[Literal["local", "ray"], typer.Option(help="This process, or replicas that Ray Serve runs.")]
-Replicas = Annotated[int, typer.Option(help="With --engine ray: processes that judge.", min=1)]
 _ADDRESS = "With --engine ray: the cluster; without it, Ray is started on this machine."
-Cluster = Annotated[str | None, typer.Option("--address", help=_ADDRESS)]
 
 
 def serve(
-    conf: Configurations,
+    conf: Annotated[list[str], typer.Option("--conf", help=_CONF, metavar="FILE")],
     overrides: Overrides = None,
     host: Host = "127.0.0.1",
     port: Port = 8000,
-    token_file: TokenFile = None,
-    insecure: Insecure = False,
-    max_body_bytes: MaxBodyBytes = _DEFAULTS.max_body_bytes,
-    max_rows: MaxRows = _DEFAULTS.max_rows,
-    max_answer_chars: MaxAnswerChars = _DEFAULTS.max_answer_chars,
-    concurrency: Concurrency = _DEFAULTS.concurrency,
-    queue: Queue = _DEFAULTS.queue,
-    deadline: Deadline = _DEFAULTS.deadline_seconds,
-    drain_seconds: DrainSeconds = 30.0,
-    log_answers: LogAnswers = False,
-    engine: Engine = "local",
-    replicas: Replicas = 1,
-    cluster: Cluster = None,
+    token_file: Annotated[str | None, typer.Option(help="Ask for the token in this file.", metavar="FILE")] = None,
+    insecure: Annotated[bool, typer.Option("--insecure", help="Listen on other addresses without a token.")] = False,
+    max_body_bytes: Annotated[int, typer.Option(help="Refuse a longer request.")] = _DEFAULTS.max_body_bytes,
+    max_rows: Annotated[int, typer.Option(help="Refuse a batch of more rows.")] = _DEFAULTS.max_rows,
+    max_answer_chars: Annotated[int, typer.Option(help="Refuse a longer answer.")] = _DEFAULTS.max_answer_chars,
+    concurrency: Annotated[int, typer.Option(help="Requests judged at the same time.")] = _DEFAULTS.concurrency,
+    queue: Annotated[int, typer.Option(help="Requests that may wait; more get 429.")] = _DEFAULTS.queue,
+    deadline: Annotated[float, typer.Option(help="Seconds for judging a request.")] = _DEFAULTS.deadline_seconds,
+    drain_seconds: Annotated[float, typer.Option(help="Seconds for requests under way after SIGTERM.", min=0)] = 30.0,
+    log_answers: Annotated[bool, typer.Option("--log-answers", help="Log every answer with its verdict.")] = False,
+    engine: Annotated[Literal["local", "ray"], typer.Option(help="This process, or Ray Serve's replicas.")] = "local",
+    replicas: Annotated[int, typer.Option(help="With --engine ray: processes that judge.", min=1)] = 1,
+    cluster: Annotated[str | None, typer.Option("--address", help=_ADDRESS)] = None,
 ) -> None:
     """Serve judges over HTTP: /reward, the protocols of OpenRLHF, NeMo-Gym and slime, /metrics, /docs.
 
