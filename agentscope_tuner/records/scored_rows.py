@@ -289,13 +289,8 @@ def _finite(reward: object) -> float:
 
 def step_of(*places: Mapping[str, Any]) -> float | None:
     """The training step that the first of `places` names; None where none does."""
-    for place in places:
-        for key in STEP_KEYS:
-            if key not in place:
-                continue
-            if is_number(value := place[key]):
-                return float(value)
-    return None
+    named = (place[key] for place in places for key in STEP_KEYS if key in place)
+    return next((float(value) for value in named if is_number(value)), None)
 
 
 def value_at(row: Mapping[str, Any], path: str) -> str:
