@@ -278,23 +278,23 @@ def shown(value: object) -> str:
         return f"a {type(value).__name__} too long to print"
 
 
-def final_answer(workflow_output: WorkflowOutput) -> str:
-    """The agent's answer, `workflow_output.metadata["final_answer"]`.
+def final_answer(workflow_output: WorkflowOutput, key: str = "final_answer") -> str:
+    """The agent's answer, `workflow_output.metadata["final_answer"]`, or what stands there under another `key`.
 
     Raises:
         JudgeError: it is absent or not a str. An agent that gave no answer has `""`, which is judged.
     """
     metadata = workflow_output.metadata
-    if "final_answer" not in metadata:
+    if key not in metadata:
         extra = list(workflow_output.model_extra or {})[:4]
         beside = f", and beside metadata the output has {extra!r}" if extra else ""
         raise input_error(
-            f"workflow_output.metadata has no 'final_answer', only {sorted(metadata)!r}{beside}: the workflow sets it, "
-            "as WorkflowOutput(metadata={'final_answer': …})"
+            f"workflow_output.metadata has no {key!r}, only {sorted(metadata)!r}{beside}: the workflow sets it, "
+            f"as WorkflowOutput(metadata={{{key!r}: …}})"
         )
-    answer = metadata["final_answer"]
+    answer = metadata[key]
     if not isinstance(answer, str):
-        raise input_error(f"final_answer must be a str ('' when the agent gave none), got {type(answer).__name__}")
+        raise input_error(f"{key} must be a str ('' when the agent gave none), got {type(answer).__name__}")
     return answer
 
 

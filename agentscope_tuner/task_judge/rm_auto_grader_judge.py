@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from agentscope_tuner.config import task_judge_section
-from agentscope_tuner.errors import input_error, reference_error
+from agentscope_tuner.errors import reference_error
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.cost import Estimate, Reckoner
@@ -17,7 +17,7 @@ from agentscope_tuner.graders.rubrics.learn import learn_once
 from agentscope_tuner.graders.rubrics.propose import inputs_of
 from agentscope_tuner.graders.rubrics.saved import check_proven, in_prompt, load, make_grader
 from agentscope_tuner.graders.rubrics.settings import WHERE, AutoGraderConfig, auto_grader_config, check_row
-from agentscope_tuner.task_judge.base_judge import Reward
+from agentscope_tuner.task_judge.base_judge import Reward, final_answer
 from agentscope_tuner.task_judge.llm.jury import PanelRanking
 from agentscope_tuner.task_judge.llm.probes import ModelJudge
 from agentscope_tuner.task_judge.llm.rollout_fields import as_shown
@@ -105,7 +105,7 @@ class AutoGraderJudge(LLMJudge):
         """See BaseJudge. A judge that ranks needs other answers to this task: its `metadata["candidates"]`."""
         if not self.ranks_groups():
             return await super().acompute_reward(workflow_task, workflow_output)
-        answers = [self._answer(workflow_output), *_candidates(workflow_task)]
+        answers = [final_answer(workflow_output, self.rubrics.answer_field), *_candidates(workflow_task)]
         return (await self._placed(answers, self.inputs(workflow_task), rows=1))[0]
 
     def compute_rewards(
@@ -131,20 +131,10 @@ class AutoGraderJudge(LLMJudge):
         return {"response": f"output.metadata.{self.rubrics.answer_field}"}
 
     def _values(self, task: WorkflowTask, output: WorkflowOutput, paths: Mapping[str, str]) -> dict[str, Any]:
-        return {"response": self._answer(output), **self.inputs(task)}
+        return {"response": final_answer(output, self.rubrics.answer_field), **self.inputs(task)}
 
     def _more_metrics(self, found: PanelRanking) -> dict[str, float]:
         return {"judge_disagreements": float(found.disagreements), "group_size": float(len(found.places))}
-
-    def _answer(self, output: WorkflowOutput) -> str:
-        if (key := self.rubrics.answer_field) not in output.metadata:
-            raise input_error(
-                f"workflow_output.metadata has no {key!r} ({WHERE}.answer_field), only {sorted(output.metadata)!r}"
-            )
-        answer = output.metadata[key]
-        if not isinstance(answer, str):
-            raise input_error(f"{key} must be a str ('' when the agent gave none), got {type(answer).__name__}")
-        return answer
 
     def inputs(self, task: WorkflowTask) -> dict[str, Any]:
         inner, key = task.task, self.rubrics.query_field
