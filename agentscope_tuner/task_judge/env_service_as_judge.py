@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,11 +14,11 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from pydantic import Field
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
+from agentscope_tuner.config import StrictSection, task_judge_section, validate_section
 from agentscope_tuner.env_service.environment import TOKEN_VARIABLE
 from agentscope_tuner.env_service.wire import finite_score
 from agentscope_tuner.errors import ConfigError, EnvServiceError, told
-from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
+from agentscope_tuner.task_judge.base_judge import KWARGS, BaseJudge, Reward, as_list
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _settings(config: Any, *, only_ours: bool) -> EnvServiceJudgeConfig:
     given = task_judge_section(config).judge_kwargs
     # A subclass may have settings of its own
     known = given if only_ours else {key: given[key] for key in EnvServiceJudgeConfig.model_fields if key in given}
-    return validate_section(EnvServiceJudgeConfig, known, f"{SECTION}.judge_kwargs")
+    return validate_section(EnvServiceJudgeConfig, known, KWARGS)
 
 
 def _configured_service(config: Any) -> AsyncEnvServiceClient | None:
@@ -217,11 +217,11 @@ def _env_errors(instance_id: str) -> Iterator[None]:
 
 
 def _turns(gym_env: object, instance_id: str) -> tuple[float | None, ...]:
-    turns: Any = getattr(gym_env, "turn_rewards", None)
-    turns = turns.tolist() if hasattr(turns, "tolist") else turns
-    if not isinstance(turns, Sequence) or all(turn is None for turn in turns):
+    given = getattr(gym_env, "turn_rewards", None)
+    turns = as_list(given)
+    if turns is None or all(turn is None for turn in turns):
         raise EnvServiceError(
             f"instance {instance_id!r}: turns: true reads gym_env.turn_rewards, which the episode's steps fill with "
-            f"their rewards, got {turns!r:.100}"
+            f"their rewards, got {given!r:.100}"
         )
     return tuple(turns)

@@ -16,7 +16,7 @@ import regex
 from pydantic import Field, model_validator
 
 from agentscope_tuner.config import StrictSection
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install, told
+from agentscope_tuner.errors import Cause, JudgeError, importing, told
 from agentscope_tuner.rules.kinds import RunawaySearch, compile_pattern, is_found
 from agentscope_tuner.task_judge.base_judge import KWARGS, Reward, TextJudge, final_answer
 from agentscope_tuner.verify.find import after_thinking, last_boxed
@@ -174,8 +174,9 @@ class JsonSchema:
         for reference in _references(schema):
             _check_reference(reference, root)
         smallest: tuple[object, ...] = (None, "", 0, [], {})
-        for value in smallest:
-            self._try(value)
+        with told("the schema refers to itself without end", OverBoundsError, to=ValueError):
+            for value in smallest:
+                self.problem(value)
 
     def problem(self, value: object) -> str | None:
         """The first error of `value`, in words; None when it is valid.
@@ -196,10 +197,6 @@ class JsonSchema:
             return None
         where = "".join(f"[{part!r:.40}]" for part in list(error.absolute_path)[:8])
         return f"{error.message:.200}{f' at {where}' if where else ''}"
-
-    def _try(self, value: object) -> None:
-        with told("the schema refers to itself without end", OverBoundsError, to=ValueError):
-            self.problem(value)
 
     def _found(self, pattern: str, text: str) -> bool:
         return _work.get().search(self._searches[pattern], text)
@@ -385,12 +382,8 @@ class FormatJudge(TextJudge[FormatConfig]):
 
 def _compiled(schema: dict[str, Any]) -> JsonSchema:
     where = f"{KWARGS}.json_schema"
-    try:
+    with importing(f"{where} needs jsonschema", "json-schema"), told(where, ValueError):
         return JsonSchema(schema, _searching)
-    except ImportError:
-        raise ConfigError(f"{where} needs jsonschema: {install('json-schema')}") from None
-    except ValueError as exc:
-        raise ConfigError(f"{where}: {exc}") from exc
 
 
 def _searching(pattern: str) -> Callable[[str], bool]:

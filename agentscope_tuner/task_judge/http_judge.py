@@ -26,14 +26,13 @@ from agentscope_tuner._http import (
 )
 from agentscope_tuner._http.client import HttpExchange
 from agentscope_tuner._run import loops
-from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
+from agentscope_tuner.config import StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError, endpoint_error, judge_error
-from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
+from agentscope_tuner.task_judge.base_judge import KWARGS, BaseJudge, Reward
 from agentscope_tuner.task_judge.contract.judgement import cause_of
 from agentscope_tuner.task_judge.http_rows import Gathered, LateError, WireVerdict, wire_row
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
-_WHERE = f"{SECTION}.judge_kwargs"
 #: The header with the seconds that the client will wait; the service then gives up the work.
 DEADLINE_HEADER = "X-Deadline-Seconds"
 _MOST_CHARS = 1000
@@ -101,7 +100,7 @@ class HttpJudge(BaseJudge):
     def __init__(self, config: Any, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
         super().__init__(config)
         section = task_judge_section(config)
-        self.settings = validate_section(HttpJudgeConfig, section.judge_kwargs, _WHERE)
+        self.settings = validate_section(HttpJudgeConfig, section.judge_kwargs, KWARGS)
         bounds = [seconds for seconds in (self.settings.deadline, section.deadline) if seconds is not None]
         limits = HttpLimits(
             headers=self.settings.headers or {},
@@ -118,7 +117,7 @@ class HttpJudge(BaseJudge):
             self.settings.url,
             limits,
             transport,
-            read_token=partial(token_in, self.settings.token_file, f"{_WHERE}.token_file"),
+            read_token=partial(token_in, self.settings.token_file, f"{KWARGS}.token_file"),
         )
         self._gathered: Gathered[Reward | JudgeError] = Gathered(
             self._ask,
@@ -131,7 +130,7 @@ class HttpJudge(BaseJudge):
         for url in self._exchange.base_url.split(" or "):
             if httpx.URL(url).path in {"", "/"}:
                 raise ConfigError(
-                    f"{_WHERE}.url must be that of the service's native wire, such as {url}/reward, "
+                    f"{KWARGS}.url must be that of the service's native wire, such as {url}/reward, "
                     f"got {self.settings.url!r}"
                 )
 

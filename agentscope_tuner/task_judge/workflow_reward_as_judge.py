@@ -9,9 +9,9 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
+from agentscope_tuner.config import StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import input_error
-from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
+from agentscope_tuner.task_judge.base_judge import KWARGS, BaseJudge, Reward
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class WorkflowRewardJudge(BaseJudge):
         super().__init__(config)
         own = type(self) is WorkflowRewardJudge and isinstance(config, Mapping | DictConfig)
         given = task_judge_section(config).judge_kwargs if own else {}
-        self.gives_turns = validate_section(WorkflowRewardConfig, given, f"{SECTION}.judge_kwargs").turns
+        self.gives_turns = validate_section(WorkflowRewardConfig, given, KWARGS).turns
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         reward, is_success = workflow_output.reward, workflow_output.is_success

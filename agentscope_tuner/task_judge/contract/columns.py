@@ -168,14 +168,13 @@ class Reads:
         if "answer" in needed and "answer" not in values and "answer" not in task.metadata:
             name = sole_answer_column(task.metadata)
             values |= {} if name is None else {"answer": at_path(task.metadata, name)}
-        made = self._with(task, values) if values else task
+        made = task
+        if values:
+            made = task.model_copy(update={"metadata": _ReadMetadata({**task.metadata, **values}, row, self)})
         question = self._columns.get("question")
         # a trainer hands the prompt beside the columns: where they do not hold the question, its own stands
         asked = None if question is None else _first(row, question.names)
         return made if asked is None else made.model_copy(update=_asked(asked[1]))
-
-    def _with(self, task: Task, values: Mapping[str, Any]) -> Task:
-        return task.model_copy(update={"metadata": _ReadMetadata({**task.metadata, **values}, _row(task), self)})
 
 
 #: The mapping of a configuration that names no column.
