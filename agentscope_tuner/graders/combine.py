@@ -9,6 +9,9 @@ from itertools import combinations
 from statistics import median, median_low, multimode
 from typing import Any, Literal, TypeVar
 
+from pydantic import Field
+
+from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.base_grader import BaseGrader, evaluate
 from agentscope_tuner.graders.client.reply import AnswerAtFault
@@ -16,6 +19,23 @@ from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore,
 
 VoteRule = Literal["median", "majority"]
 T = TypeVar("T")
+
+
+class GradingSection(StrictSection):
+    """The keys of sections that say how a grader asks its judge model, and what its verdict is worth."""
+
+    language: Literal["en", "zh"] = "en"
+    score_from: Literal["text", "logprobs"] = "text"
+    #: share of the score range
+    success_threshold: float = Field(default=0.7, ge=0, le=1)
+    #: rewards in 0 to 1, or the score itself
+    reward_scale: Literal["unit", "raw"] = "unit"
+    votes: int = Field(default=1, ge=1)
+    vote_rule: VoteRule = "median"
+    #: listwise: ask in both orders
+    swap: bool = False
+    #: listwise: longer groups are ranked in chunks
+    max_group_chars: int = Field(default=48_000, ge=1_000)
 
 
 def combined_score(scores: Sequence[float], rule: VoteRule) -> float:

@@ -35,7 +35,7 @@ from agentscope_tuner.graders.client.reply import (
     UnreadableReplies,
     is_about_prompt,
 )
-from agentscope_tuner.graders.client.settings import ChatSettings, Endpoint
+from agentscope_tuner.graders.client.settings import MOST_BYTES, ChatSettings, Endpoint
 from agentscope_tuner.graders.client.usage import IMAGE_TOKENS, METER, Breaker, Spending, Usage
 from agentscope_tuner.graders.client.verdict_cache import VerdictCache, default_cache_dir
 
@@ -47,8 +47,6 @@ T = TypeVar("T")
 TAKEN: ContextVar[list[float] | None] = ContextVar("taken", default=None)
 _log = logging.getLogger(__name__)
 
-# A verdict has a few hundred characters; the embeddings of a batch of rubrics have a few megabytes
-_MOST_BYTES = 16 * 2**20
 _RETRY = Usage(retries=1)
 # Expected tokens of a reply, until replies have been measured
 _REPLY_TOKENS = 256
@@ -146,7 +144,7 @@ def _new_client(endpoint: Endpoint) -> openai.AsyncOpenAI:
 
     # No timeout and no retries: this module bounds both for each verdict
     # openai takes clients of httpx and of httpx2, and declares those of the one it depends on itself
-    http: Any = Client(Connections(most=0, most_bytes=_MOST_BYTES, proxied=is_proxied()))
+    http: Any = Client(Connections(most=0, most_bytes=MOST_BYTES, proxied=is_proxied()))
     return openai.AsyncOpenAI(
         base_url=endpoint.base_url,
         api_key=endpoint.api_key,

@@ -105,7 +105,8 @@ class ChatSettings(StrictSection):
 
 
 _PROBE_SECONDS = 5.0
-_MOST_BYTES = 16 * 2**20
+#: A verdict has a few hundred characters; the embeddings of a batch of rubrics have a few megabytes.
+MOST_BYTES = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +201,7 @@ async def probe(endpoint: Endpoint) -> None:
     where = f"the judge model's endpoint {endpoint.base_url}"
     url = f"{endpoint.base_url.rstrip('/')}/models"
     try:
-        async with Client(Connections(most=1, most_bytes=_MOST_BYTES, proxied=is_proxied())) as client:
+        async with Client(Connections(most=1, most_bytes=MOST_BYTES, proxied=is_proxied())) as client:
             headers = {"Authorization": f"Bearer {endpoint.api_key}", **dict(endpoint.headers)}
             answer = await client.get(url, headers=headers, params=dict(endpoint.query) or None, timeout=_PROBE_SECONDS)
     except httpx.HTTPError as exc:

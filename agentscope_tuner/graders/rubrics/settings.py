@@ -15,7 +15,7 @@ from pydantic import Field
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.graders.client.settings import MODEL_NAME, ChatSettings, EndpointSection
-from agentscope_tuner.graders.combine import VoteRule
+from agentscope_tuner.graders.combine import GradingSection
 from agentscope_tuner.graders.injection_defence import lower_letters, plain
 from agentscope_tuner.graders.schema import GraderMode, is_finite_number
 
@@ -38,14 +38,13 @@ class DatasetFile(StrictSection):
     training: TrainingFile
 
 
-class AutoGraderConfig(EndpointSection):
+class AutoGraderConfig(EndpointSection, GradingSection):
     """The settings for learning rubrics and for judging by them."""
 
     #: the model that proposes rubrics and judges by them
     model_name: str = Field(min_length=1, description=MODEL_NAME)
 
     grader_mode: Literal["pointwise", "listwise"] = "pointwise"
-    language: Literal["en", "zh"] = "en"
     min_score: float = 0.0
     max_score: float = 10.0
     input_data_type: Literal["dataset_file", "jsonl_dataset_file"] = "dataset_file"
@@ -81,8 +80,6 @@ class AutoGraderConfig(EndpointSection):
     max_total_rubrics: int = Field(default=200, ge=1)
     #: in place of the packaged one
     custom_evaluation_prompt: str | None = None
-    #: share of the score range
-    success_threshold: float = Field(default=0.7, ge=0, le=1)
 
     #: astuner.experiment_dir, else experiments, when None
     experiment_dir: str | None = None
@@ -90,15 +87,6 @@ class AutoGraderConfig(EndpointSection):
     auto_learn: bool = False
     #: judge by rubrics that are not proven on held-out samples
     accept_unproven: bool = False
-    #: rewards in 0 to 1, or the score itself
-    reward_scale: Literal["unit", "raw"] = "unit"
-    score_from: Literal["text", "logprobs"] = "text"
-    votes: int = Field(default=1, ge=1)
-    vote_rule: VoteRule = "median"
-    #: listwise: ask in both orders
-    swap: bool = False
-    #: listwise: longer groups are ranked in chunks
-    max_group_chars: int = Field(default=48_000, ge=1_000)
     #: a tenth of the score range when None
     label_tolerance: float | None = Field(default=None, ge=0)
     #: share of the queries kept for evaluation; at least ten, up to half of them

@@ -16,7 +16,7 @@ from agentscope_tuner.errors import ConfigError, did_you_mean, told
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.settings import MODEL_NAME, ChatSettings, EndpointSection
-from agentscope_tuner.graders.combine import VoteRule
+from agentscope_tuner.graders.combine import GradingSection, VoteRule
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt import MOST_CHARS
 from agentscope_tuner.graders.ready import READY as READY
@@ -209,12 +209,10 @@ class Scale(StrictSection):
         return self
 
 
-class LLMJudgeConfig(ModelsSection):
+class LLMJudgeConfig(ModelsSection, GradingSection):
     """How to ask one or several judge models about a rollout, and how their score becomes a reward."""
 
     _example: ClassVar[str] = "llm: {model_name: MODEL, base_url: URL, grader: relevance}"
-
-    language: Literal["en", "zh"] = "en"
 
     #: one user message, with {response} and other variables
     prompt: str | None = None
@@ -234,16 +232,8 @@ class LLMJudgeConfig(ModelsSection):
     scale: Scale | None = None
     #: words to answer, and what each is worth
     labels: dict[str, float] | None = None
-    score_from: Literal["text", "logprobs"] = "text"
     #: of replies that are no JSON: its one group is the score, or one of labels
     score_pattern: str | None = None
-    #: share of the score range
-    success_threshold: float = Field(default=0.7, ge=0, le=1)
-    reward_scale: Literal["unit", "raw"] = "unit"
-    votes: int = Field(default=1, ge=1)
-    vote_rule: VoteRule = "median"
-    #: listwise: ask in both orders
-    swap: bool = False
     #: listwise: all answers in one prompt, or each pair of them in its own
     compare: Literal["group", "pairs"] = "group"
     #: compare: pairs: of more pairs a part is asked about, in which each answer stands as often
@@ -252,8 +242,6 @@ class LLMJudgeConfig(ModelsSection):
     shuffle_seed: int | None = 0
     #: of all that a prompt shows; an answer that does not fit earns the least
     max_chars: int = Field(default=MOST_CHARS, ge=1_000)
-    #: listwise: longer groups are ranked in chunks
-    max_group_chars: int = Field(default=48_000, ge=1_000)
 
 
 def build_grader(config: LLMJudgeConfig, model: ChatModel, find: Any) -> BaseGrader:
