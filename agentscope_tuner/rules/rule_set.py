@@ -157,15 +157,11 @@ def _parameter_problems(rule: dict[Any, Any], kind: Kind) -> Iterator[tuple[str 
         elif parameter.default is REQUIRED:
             sound = False
             yield None, f"{parameter.name} is missing: {kind.name} needs it ({parameter.shape})"
-    yield from _unknown_keys(rule, known, kind.name)
-    if sound and (problem := kind.cross_check(rule)):
-        yield None, problem
-
-
-def _unknown_keys(rule: dict[Any, Any], known: Sequence[str], kind: str) -> Iterator[tuple[str | None, str]]:
     for key in rule:
         if key not in known:
-            yield str(key), f"unknown key {key!r}{_nearest(key, known)}: {kind} takes {', '.join(known)}"
+            yield str(key), f"unknown key {key!r}{_nearest(key, known)}: {kind.name} takes {', '.join(known)}"
+    if sound and (problem := kind.cross_check(rule)):
+        yield None, problem
 
 
 def _nearest(value: Any, known: Iterable[str]) -> str:
