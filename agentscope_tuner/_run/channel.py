@@ -199,8 +199,8 @@ def read_journal(descriptor: int, batch: int) -> list[bytes] | None:
     return results
 
 
-# larger buffers cost more to allocate than most messages cost to read
-_PIECE = 2**16
+#: Larger buffers cost more to allocate than most messages cost to read.
+PIECE = 2**16
 
 
 class ParentChannel:
@@ -212,7 +212,7 @@ class ParentChannel:
 
     def _received(self) -> Iterator[bytes]:
         decoder = Decoder()
-        while piece := self._stream.recv(_PIECE):
+        while piece := self._stream.recv(PIECE):
             yield from decoder.feed(piece)
 
     def __iter__(self) -> Iterator[bytes]:

@@ -26,8 +26,6 @@ _START = (
     "import json, sys; settings = json.loads(sys.argv[1]); sys.path[:] = settings['path'];"
     "from agentscope_tuner._run.channel import main; main(settings)"
 )
-# larger buffers cost more to allocate than most messages cost to read
-_PIECE = 2**16
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +162,7 @@ class ChildProcess:
             FrameTooLongError: the child announces a message over `most_bytes`.
         """
         try:
-            piece = self.channel.recv(_PIECE)
+            piece = self.channel.recv(channel.PIECE)
         except BlockingIOError:
             return [], False
         except OSError:
