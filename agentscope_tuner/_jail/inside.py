@@ -255,19 +255,20 @@ def begin() -> None:
 
 def leave(data: bytes) -> None:
     """Write the program's result."""
-    _write_all(RESULT, data)
+    write_all(RESULT, data)
 
 
 def write(name: str, content: bytes, mode: int = 0o755) -> None:
     """Make a file of the program's; a file object would make many pages its process's own."""
     descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     try:
-        _write_all(descriptor, content)
+        write_all(descriptor, content)
     finally:
         os.close(descriptor)
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of it, however little a call takes."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

@@ -23,7 +23,7 @@ from typing import Literal
 
 from agentscope_tuner._jail import bubblewrap, process_tree
 from agentscope_tuner._jail.bubblewrap import FIRST_USER, USERS, JailProgram, NoIsolationError
-from agentscope_tuner._jail.inside import FILES
+from agentscope_tuner._jail.inside import FILES, write_all
 from agentscope_tuner._run.channel import FrameTooLongError
 from agentscope_tuner._run.child import ChildProcess
 from agentscope_tuner.errors import told
@@ -135,9 +135,7 @@ class JailWork:
             folder = {name: base64.b64encode(content).decode() for name, content in self.files.items()}
             held = json.dumps(folder).encode() if folder else b""
             for file, content in zip(files, (self.payload, held, self.stdin), strict=False):
-                view = memoryview(content)
-                while view:
-                    view = view[os.write(file, view) :]
+                write_all(file, content)
                 os.lseek(file, 0, os.SEEK_SET)
                 fcntl.fcntl(file, _ADD_SEALS, _SEALED)
         except OSError:
@@ -435,9 +433,7 @@ class Run:
         elif wall > _MOST_PATIENCE * limits.wall_seconds:
             self._over("starved", used)
 
-    def _over(
-        self, kind: Literal["exit", "cpu", "wall", "memory", "processes", "starved"], used: process_tree.TreeUsage
-    ) -> None:
+    def _over(self, kind: Kind, used: process_tree.TreeUsage) -> None:
         self._jail.kill()
         cpu = max(0.0, used.cpu_seconds - self._base.cpu_seconds)
         self.ending = Ending(kind, -9, cpu, time.monotonic() - self._begun, self._waited, self._peak)

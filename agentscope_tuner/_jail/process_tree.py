@@ -87,29 +87,23 @@ def _threads(pid: int) -> list[str]:
 
 def _page_tables(pid: int) -> int:
     """Bytes of a process's page tables, which grow with what it reads of empty memory, and are no part of its size."""
-    for line in _text(f"/proc/{pid}/status").splitlines():
-        if line.startswith("VmPTE:"):
-            return int(line.split()[1]) * 1024
-    return 0
+    return _counted(f"/proc/{pid}/status", "VmPTE:") * 1024
 
 
 def shared_once(pid: int) -> int:
     """Bytes of memory of `pid` and its descendants, where shared memory counts once. Dearer than `usage`."""
-    total = 0
-    for one in descendants(pid):
-        total += _page_tables(one)
-        for line in _text(f"/proc/{one}/smaps_rollup").splitlines():
-            if line.startswith("Pss:"):
-                total += int(line.split()[1]) * 1024
-    return total
+    return sum(_page_tables(one) + _counted(f"/proc/{one}/smaps_rollup", "Pss:") * 1024 for one in descendants(pid))
 
 
 def out_of_memory_kills() -> int:
     """How many processes the kernel has killed for want of memory, on this machine since its start."""
-    for line in _text("/proc/vmstat").splitlines():
-        if line.startswith("oom_kill "):
-            return int(line.split()[1])
-    return 0
+    return _counted("/proc/vmstat", "oom_kill ")
+
+
+def _counted(path: str, name: str) -> int:
+    """The number behind a name in one of the kernel's lists; 0 where it has none."""
+    lines = _text(path).splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith(name)), 0)
 
 
 def _text(path: str) -> str:

@@ -47,7 +47,6 @@ class FoundProgram(NamedTuple):
     """Attributes:
     source: the program; None where there is none.
     why: why there is none.
-    start, end: where it stands in the text that was searched.
     """
 
     source: str | None
@@ -85,13 +84,11 @@ def find_program(output: str, place: ProgramPlace, language: str, tests: TestSet
             return FoundProgram(None, "no <answer> with a program")
         said = said[opened.end() : closed.start()]
     found = _last_block(said, language, tests)
-    if place != "fence" and found.source is None and not found.why:
-        return FoundProgram(said) if said.strip() else FoundProgram(None, "the output is empty")
-    return (
-        found
-        if found.source is not None or found.why
-        else FoundProgram(None, f"no fenced block with a program in {language}")
-    )
+    if found.source is not None or found.why:
+        return found
+    if place == "fence":
+        return FoundProgram(None, f"no fenced block with a program in {language}")
+    return FoundProgram(said) if said.strip() else FoundProgram(None, "the output is empty")
 
 
 # A text of a program, on one line, and what stands in it for `<`

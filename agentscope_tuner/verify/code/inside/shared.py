@@ -398,11 +398,7 @@ _File = tuple[int, int, bytes | None]
 
 
 class SharedFiles:
-    """This side's folder.
-
-    Attributes:
-        has_taken: whether anything in it is the other side's.
-    """
+    """This side's folder."""
 
     def __init__(self) -> None:
         os.makedirs(ROOT, exist_ok=True)
@@ -411,7 +407,6 @@ class SharedFiles:
             # it keeps what it has found before
             module.__dict__["tempdir"] = ROOT
         self._known: dict[str, _File] = {}
-        self.has_taken = False
 
     def changes(self) -> dict[str, object]:
         """What has changed here since the last time: by name, a file, a folder, or None where it is gone.
@@ -443,7 +438,6 @@ class SharedFiles:
                 _write(_placed(name), *changes[name])
         except (OSError, TypeError, ValueError, AttributeError) as exc:
             raise FilesError(f"these are no files: {exc}") from exc
-        self.has_taken |= bool(changes)
         self._known = _files()
 
 
