@@ -707,6 +707,8 @@ _BEHIND_COMPARED = re.compile(
     r"|rispetto a\w*|em relação [aà]o?|по сравнению с)\s(?P<with>[^.,;!?\n]{1,60})",
     re.IGNORECASE,
 )
+# What is compared with another amount by no comparative
+_SAVES = re.compile(r"\b(?:sav|spar|écono|ahorr|risparmi|эконом|gain|los[est]|reduc)\w*", re.IGNORECASE)
 # What was before what is asked for; anything else has to be in the question
 _EARLIER = re.compile(
     r"(?:before|original|initial|first|start|begin|plan|previous|usual|urspr|vorher|anfang|avant|départ|antes|inici|princip"
@@ -737,6 +739,8 @@ def _compared(behind: str, begins: int, start: int, end: int, asked: str) -> str
         clause = _SENTENCE_MARK.split(asked.rstrip("?？ \n"))[-1]
         return share[0] if "how many" in clause and _ASKS_SHARE.search(clause) is None else ""
     if (found := _BEHIND_COMPARED.match(behind, end)) is None:
+        return ""
+    if found["with"] and _SAVES.search(behind, begins, start) is None:
         return ""
     words = [word for word in re.findall(r"[^\W\d_]+", (found["than"] or found["with"]).lower()) if len(word) > _SHORT]
     is_told = bool(words) and all(_EARLIER.match(word) or word in asked for word in words)

@@ -394,7 +394,8 @@ def _left_out(asked: Sequence[str], question: str) -> Sequence[str]:
     numbered = [one[0].lower() for one in _WORD.finditer(question) if _is_numbered(question, one.start())]
     if verb not in numbered or any(_PLURAL.fullmatch(one) is not None for one in (verb, *behind[:1])):
         return ()
-    return [one for one in dict.fromkeys(numbered) if _PLURAL.fullmatch(one) is not None]
+    # the first is the whole group, of which numbers are told
+    return [one for one in numbered if _PLURAL.fullmatch(one) is not None][:1]
 
 
 @lru_cache(maxsize=1_024)

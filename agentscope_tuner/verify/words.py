@@ -556,7 +556,7 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
 
 
 # Of points, and no untruth: `the foci lie at`
-_LIES_THERE = re.compile(r" lie (?=(?:at|on|in|within|between|along|inside|outside)\b)")
+_LIES_THERE = re.compile(r"(?<!\ba)(?<!\bi) lie (?=(?:at|on|in|within|between|along|inside|outside)\b)")
 # A clause contrary to fact, by its inversion or its mood, on which the value hangs
 _CONTRARY = re.compile(
     r"\A\W*(?P<mood>had|were|hätten?|wären?)\b(?! (?:we|i)\b)[^,]*,[^,]*\b(?:would|could|might|wäre|hätte|würde)\b"

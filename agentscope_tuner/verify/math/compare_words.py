@@ -582,10 +582,10 @@ _PROPERTIES = tuple(
     )
     for one in (
         r"perpendic\w+|orth?ogon\w+|senkrecht\w*|перпендикуляр\w+|ортогональн\w+|垂直|直交|수직|직교",
-        r"converg\w+|konverg\w+|сход\w+|收敛|収束\w*|수렴\w*",
-        r"diverg\w+|расход\w+|发散|発散\w*|발산\w*",
-        r"(?:strictly |mono\w+ |streng )?(?:increas(?:es|ing)|w[aä]chs\w+|steig\w+|croissante?|creciente|crescent[ei])",
-        r"(?:strictly |mono\w+ |streng )?(?:decreas(?:es|ing)|f[aä]ll\w+|décroissante?|decrecientes?|decrescent[ei])",
+        r"converg\w+|konverg\w+|сходится|сходящ\w+|收敛|収束\w*|수렴\w*",
+        r"diverg\w+|расходится|расходящ\w+|发散|発散\w*|발산\w*",
+        r"(?:strictly |mono\w+ |streng )?(?:increas(?:es|ing)|wachsend|steigend|croissante?|creciente|crescent[ei])",
+        r"(?:strictly |mono\w+ |streng )?(?:decreas(?:es|ing)|fallend|fällt|décroissante?|decreciente|decrescent[ei])",
         r"(?:line\w+ |linéairement )?(?:independent|unabhängig|indépendante?s?|independientes?)",
         r"(?:line\w+ |linéairement )?(?:dependent|abhängig|dépendante?s?|dependientes?)",
     )
@@ -599,7 +599,15 @@ def _one_property(pair: Pair) -> Outcome:
     sides = [
         next((one for one in _PROPERTIES if one.fullmatch(plain(side))), None) for side in (pair.ref.text, pair.answer)
     ]
-    return EQUAL if sides[0] is not None and sides[0] is sides[1] else UNKNOWN
+    asked = "" if pair.question is None else pair.question.text.lower()
+    qualified = _QUALIFIED.search(f"{pair.ref.text} {pair.answer}".lower())
+    # what qualifies it may be another answer: `strictly increasing` where both are offered
+    is_plain = qualified is None or (qualified[0] == "line") == ("line" in asked or "liné" in asked)
+    is_plain = is_plain and "strict" not in asked and "streng" not in asked
+    return EQUAL if is_plain and sides[0] is not None and sides[0] is sides[1] else UNKNOWN
+
+
+_QUALIFIED = re.compile("line|strict|streng|mono")
 
 
 def _same_words(pair: Pair) -> Outcome:

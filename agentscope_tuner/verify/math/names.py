@@ -51,9 +51,13 @@ def _is_given_another(name: str, value: str, asked: Question) -> bool:
     The ends of a segment name no point, and another index no member: `AB` for its midpoint, `K_{n+1}` after n years.
     """
     if (index := _OTHER_INDEX.fullmatch(name)) is not None:
-        return index["letter"] in asked.letters and index["index"] not in re.sub(r"[\s{}]", "", asked.text)
+        recurs = f"{name[0]}_" in value or asked.has(_OF_NEXT)
+        is_new = index["index"] not in re.sub(r"[\s{}]", "", asked.text)
+        return index["letter"] in asked.letters and is_new and not recurs
     if re.fullmatch("[A-Z]{2}", name) is not None and _POINT_VALUE.fullmatch(value) is not None:
-        return all(f"{end}(" in asked.text for end in name) and not asked.has(_OF_VECTOR)
+        return all(f"{end}(" in asked.text for end in name) and asked.has(_OF_MIDPOINT)
+    if "matrix" in value and not asked.has(_OF_INVERSE):
+        return False
     if _GIVEN_NAME.fullmatch(name) is None or name not in asked.text:
         return False
     plain, own = (re.sub(r"\\left|\\right|\\[ ,;:!]|[$]", "", one).strip() for one in (asked.text, value))
@@ -66,7 +70,14 @@ def _is_given_another(name: str, value: str, asked: Question) -> bool:
 
 _OTHER_INDEX = re.compile(r"[a-zA-Z]_\(?(?P<index>(?P<letter>[a-z])[+-]\d+)\)?")
 _POINT_VALUE = re.compile(r"\s*(?:\\left)?\([^()]*,[^()]*\)\s*")
-_OF_VECTOR = re.compile(r"vec|vect|vekt|vett|вектор|向量|ベクトル|벡터|متجه|\\overrightarrow", re.IGNORECASE)
+_OF_MIDPOINT = re.compile(
+    r"midpoint|mid-point|mittelpunkt|milieu|punto medio|ponto médio|середин|中点|中點|중점|منتصف|trung điểm",
+    re.IGNORECASE,
+)
+_OF_INVERSE = re.compile("invers|inverz|обратн|逆|역행렬|nghịch đảo|odwrotn|معكوس", re.IGNORECASE)
+_OF_NEXT = re.compile(
+    r"next|following|recur|iterat|nächst|suivant|siguiente|próxim|successiv|следующ|下一|递推|漸化|다음", re.IGNORECASE
+)
 _GIVEN_NAME = re.compile(r"[A-Z]|\|[A-Z]\||[a-z]\(-?\d+\)")
 _ELEMENT = r"\s*(?:-?\d+|[a-z]|\\\{[^{}]*\\\}|\\(?:emptyset|varnothing))\s*"
 _FIGURES_OR_SET = (
@@ -305,13 +316,11 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
     works = _WORKS.search(_INDEXED.sub("", name) if indexed else _INSIDE.sub("", name))
     if works is not None or _OF_EVENTS.search(event) is not None:
         return None
-    if not is_bounded or _is_taken_elsewhere(own[0][0], rest, asked):
+    if not is_bounded or _is_taken_elsewhere(own[0][0], rest, asked) or _is_of_other_event(event, asked):
         return False
     if own[0][0] in _OF_SUBSTANCES and (thing := _CHEMICAL.search(re.sub("[_ ]", "", rest))) is not None:
         asked_for, own_sign = substances(asked.text), [one for one in own[0][1] if one.of.pattern == _SUBSTANCE]
         return (_is_asked(own_sign, asked.text) and thing[0] in asked_for) if asked_for else None
-    if _is_of_other_event(event, asked):
-        return False
     if not _is_of_things_said(event, own, asked):
         return None
     joined, asked_joined = _JOINS_SETS.search(name), _JOINS_SETS.search(asked.text)
@@ -536,12 +545,17 @@ def _is_of_other_event(name: str, asked: Question) -> bool:
     text, begins = asked.text.lower(), asking_clause(asked.text)[0].lower()
     # with its condition: `the probability that both are red`
     told, _, condition = text.partition(begins) if begins else (text, "", "")
-    asks = {one[:_STEM] for one in _TELLING.findall(f"{begins}{condition}")}
-    said = {one[:_STEM] for one in _TELLING.findall(name.partition("(")[2].lower())}
-    return any(one in told for one in said - asks) and any(one in told for one in asks - said)
+    numbered = {word[:_STEM] for pair in _COUNTED_SO.findall(told) for word in filter(None, pair)}
+    asks, said = (
+        numbered & {word[:_STEM] for word in _TELLING.findall(one)}
+        for one in (f"{begins}{condition}", name.partition("(")[2].lower())
+    )
+    return bool(said - asks) and bool(asks - said)
 
 
 _TELLING = re.compile(r"(?<!\\)\b[^\W\d_]{3,}")
+# `4 red`, `6 bolas azules`
+_COUNTED_SO = re.compile(r"\d\$?\s([^\W\d_]{3,})(?:\s([^\W\d_]{3,}))?")
 
 
 def _is_of_things_said(name: str, own: Sequence[tuple[str, object]], asked: Question) -> bool:

@@ -48,7 +48,7 @@ from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.node import DIFFERENT, Quantity
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import allowed, time_of_day
-from agentscope_tuner.verify.math.quantities import names_one_quantity, names_quantity, speaks_of_another
+from agentscope_tuner.verify.math.quantities import is_other_kind, names_one_quantity, names_quantity, speaks_of_another
 from agentscope_tuner.verify.math.question import about
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import PhysicalUnit, measure, operates
@@ -277,6 +277,8 @@ def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
 def _is_of_another_owner(led: str, question: str) -> bool:
     """Whether a clause gives what is asked to another thing of the question: `The speed of the boat`, not the wind."""
     said, asked = (WORDS.findall(one.lower()) for one in (led, asking_clause(question)[0]))
+    if not SO.isdisjoint(said) or any(map(turns, said)):
+        return False
     told = WORDS.findall(question.lower())
     for at, noun in enumerate(said):
         places = [place for place, one in enumerate(asked) if len(noun) >= _STEM - 1 and same_word(noun, one)]
@@ -852,16 +854,23 @@ def _other_quantity(before: str, question: str) -> str:
     return "" if said is None else _quantity_of_another((said["noun"] or said["label"]).lower(), question)
 
 
+# What makes another quantity of one: `the square root of the area`, `the distance per hour`
+_WORKED = word_set("root per wurzel pro racine raíz raiz radice por корень pierwiastek")
+
+
 @lru_cache(maxsize=1_024)
 def _quantity_of_another(noun: str, question: str) -> str:
     own, asked = WORDS.findall(noun), WORDS.findall(asking_clause(question)[0].lower())
     content = [one for one in own if len(one) > 1 and one not in OPENS and one not in SO and not _calls_right(one)]
     if all(any(same_word(one, other) for other in asked) for one in content):
         return ""
-    if any(is_number_word(one) or operates(one) for one in content if len(one) >= _STEM - 1):
+    if not _WORKED.isdisjoint(own) or any(
+        is_number_word(one) or operates(one) for one in content if len(one) >= _STEM - 1
+    ):
         # `half the base`
         return ""
-    return noun if speaks_of_another(noun, question) is True and names_one_quantity(noun) else ""
+    is_other = speaks_of_another(noun, question) is True and names_one_quantity(noun)
+    return noun if is_other and is_other_kind(noun, question) else ""
 
 
 _POWER = re.compile(r"(?<![a-zA-Z])p(?:OH|H|K[a-z]?)(?![a-zA-Z])")

@@ -212,40 +212,47 @@ def speaks_of_another(clause: str, question: str) -> bool | None:
 
 
 # Quantities that are never below zero, and constants of nature
-_NEVER_NEGATIVE = frozenset(("area", "volume", "perimeter", "radius", "diameter", "length", "height", "width")) | {
-    *("hypotenuse", "mass", "weight", "pressure", "frequency", "period", "resistance", "time", "speed", "compound")
-}
+_NEVER_NEGATIVE = frozenset(
+    ("area", "volume", "perimeter", "radius", "diameter", "length", "height", "width", "hypotenuse", "mass")
+)
 _OF_NATURE = frozenset(("g", "G", "\\hbar", "k_B", "\\varepsilon_0", "\\epsilon_0", "\\mu_0", "N_A"))
-_LETTER = r"(?:\\(?:alpha|beta|gamma|mu|rho|omega|lambda|sigma)|[a-zA-Z])(?:_\{?\w{1,3}\}?)?(?![a-zA-Z(])"
-_LETTERS_SAID = rf"(?P<letters>{_LETTER}(?>(?:\s|\$|,|and|und|et|y|e|и|和|、){{1,8}}+{_LETTER}){{0,5}}+)"
-# `mass $m$`, `高度为$h$`, `side length a`
-_LETTER_BEHIND = re.compile(rf"\w*\s?(?:\$(?P<formula>{_LETTER})\$|(?P<plain>{_LETTER})(?=[\s,.;:，。、)]|\Z))")
-_ABOVE_ZERO = re.compile(rf"(?<![\w(^]){_LETTERS_SAID}(?P<those>)\s*(?:>|\\g(?:e|eq|t)(?![a-z]))\s*0(?![\d.])")
-_CALLED_POSITIVE = r"(?:positiv\w*|non-?negative|положительн\w+|正(?:の)?(?:实数|實數|実数|整数|常数|定数|数))"
+_LETTER = r"(?:\\(?:alpha|beta|gamma|mu|rho|lambda|sigma)|[a-zA-Z])(?:_\{?\w{1,3}\}?)?(?![a-zA-Z(])"
+_LETTERS_SAID = rf"{_LETTER}(?>(?:\s|\$|,|and|und|et|y|e|и|和|、){{1,8}}+{_LETTER}){{0,5}}+"
+# `mass $m$`, `高度为$h$`
+_LETTER_BEHIND = re.compile(rf"\w*\s?\$(?P<letter>{_LETTER})\$")
+_NUMBERS_NAMED = r"(?:real |rational )?(?:numbers?|reals?|constants?|integers?|parameters?|[zZ]ahlen|[kK]onstanten)"
 _POSITIVE = re.compile(
-    rf"(?<![^\W_]){_CALLED_POSITIVE}(?:\s?[^\W\d_]+){{0,3}}[\s$]{{1,3}}{_LETTERS_SAID}"
-    rf"|(?<![\w\\]){_LETTERS_SAID.replace('letters', 'those')}[\s$]+(?:[^\W\d_]+\s){{1,3}}{_CALLED_POSITIVE}"
+    # a formula of its own: `$a,b>0$`
+    rf"\$\s*(?P<above>{_LETTERS_SAID})\s*(?:>|\\g(?:e|eq|t)(?![a-z]))\s*0\s*\$(?!\s*(?:or|oder|ou|o)\b)"
+    rf"|(?<![^\W_])(?<!non-)positive[nr]? {_NUMBERS_NAMED}\s\$(?P<called>{_LETTERS_SAID})\$"
+    rf"|\$(?P<those>{_LETTERS_SAID})\$\s(?:are|be|is|sind|seien)\s(?:all\s)?positive[nr]? {_NUMBERS_NAMED}"
+    rf"|正(?:の)?(?:实数|實數|実数|整数|常数|定数|数)\s?\$(?P<unspaced>{_LETTERS_SAID})\$"
 )
 _BELOW_ZERO = r"(?<![a-zA-Z\\]){}\s*(?:<|\\l(?:e|eq|t)(?![a-z])|=\s*-)|\({}\)|-\s*\d*\s*<\s*{}(?![a-zA-Z])|\|{}\|"
+_SIGNED = re.compile(r"signed|(?:either|any) sign|negativ|nonzero|non-zero", re.IGNORECASE)
+# What a question tells of a part of its values may be asked of all
+_ARGUMENTS = frozenset("xyzt")
 
 
 @lru_cache(maxsize=256)
 def never_negative(question: str) -> frozenset[str]:
-    """The letters that stand for positive numbers: so the question says, or they name a mass, a length, a time.
+    """The letters that stand for positive numbers: so the question says, or they name a mass or a length.
 
-    A letter of which it tells another case, `$x\\le 0$`, or that is the argument of a function, may be any.
+    A letter of which it tells another case, `$x\\le 0$`, or that is an argument of a function, may be any.
     """
     question = question[:_MAX_CHARS]
+    if _SIGNED.search(question) is not None:
+        return frozenset()
     found = {
-        behind["formula"] or behind["plain"]
+        behind["letter"]
         for row in _QUANTITIES
         if row.name in _NEVER_NEGATIVE
         for noun in row.said.finditer(question)
         if (behind := _LETTER_BEHIND.match(question, noun.end())) is not None
     }
-    for said in (*_ABOVE_ZERO.finditer(question), *_POSITIVE.finditer(question)):
-        found.update(re.findall(_LETTER, said["letters"] or said["those"]))
-    found |= {one for one in _OF_NATURE if not _gives(question, one)}
+    for said in _POSITIVE.finditer(question):
+        found.update(re.findall(_LETTER, next(filter(None, said.groups()))))
+    found = (found - _ARGUMENTS) | {one for one in _OF_NATURE if not _gives(question, one)}
     own = (re.escape(one) for one in found)
     other = [re.search(_BELOW_ZERO.format(one, one, one, one), question) is not None for one in own]
     return frozenset(re.sub("[{}]", "", one) for one, is_any in zip(found, other, strict=True) if not is_any)
@@ -278,6 +285,30 @@ def names_one_quantity(text: str) -> bool:
     """Whether a text speaks of one quantity alone, and of no part of it; an area and a height may make a volume."""
     named = _named(text)
     return len(named - {"length"}) <= 1 and named.isdisjoint(_SHARES)
+
+
+# Quantities of one kind that are each something else
+_CONTRASTS = (
+    frozenset(("gcd", "lcm", "quotient", "remainder")),
+    frozenset(("perimeter", "radius", "diameter", "hypotenuse", "height", "width")),
+    frozenset(("mean", "median", "mode", "deviation", "variance")),
+    frozenset(("determinant", "trace", "rank", "discriminant")),
+    frozenset(("slope", "intercept")),
+    frozenset(("faces", "edges", "vertices")),
+)
+
+
+def is_other_kind(said: str, question: str) -> bool:
+    """Whether a text speaks of a quantity that cannot be the one asked for by another name: of another dimension, or of
+    the same kind.
+    """
+    asked, told = _asked(question), _named(said)
+    own = frozenset(one.name for one in asked)
+    if any(not own.isdisjoint(kind) and not told.isdisjoint(kind - own) for kind in _CONTRASTS):
+        return True
+    mine = {kind for one in asked for kind in one.dimensions}
+    theirs = {kind for one in _QUANTITIES if one.name in told for kind in one.dimensions}
+    return bool(mine and theirs) and mine.isdisjoint(theirs) and "?" not in mine | theirs
 
 
 @lru_cache(maxsize=256)

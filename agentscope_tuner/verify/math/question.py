@@ -665,7 +665,8 @@ class Question:
             return None
         of, place = found["of"], found["place"] or ""
         if place not in said:
-            return False if "->" in said and place else None
+            # the variable may have another letter
+            return False if "->" in said and place and place[1:] not in said else None
         is_own = of in said or (len(of) == 1 and f"{of}(" in said) or of[1:] == "(x)"
         return True if is_own and (self._says_limit or "\\lim" in said) else None
 
@@ -994,7 +995,7 @@ _CHOICE_MARK = re.compile(
     r"\s*+(?(open)[)）]|(?:[)）．：、]|[.:](?!\w*[.:])))\s*+\}?"
 )
 # Letters of choices in their order
-_ALPHABETS = ("ABCDEFGHIJ", "abcdefghij", "АБВГДЕ", "абвгде", "أبجدهو", "ابجدهو", "ΑΒΓΔΕ", "αβγδε", "אבגדה")
+_ALPHABETS = ("ABCDEFGHIJ", "abcdefghij", "АБВГДЕ", "أبجدهو", "ابجدهو", "ΑΒΓΔΕ", "אבגדה")
 _NEXT_LETTER = {one: other for alphabet in _ALPHABETS for one, other in itertools.pairwise(alphabet)}
 _IN_LATIN = {one: _ALPHABETS[0][at] for alphabet in _ALPHABETS for at, one in enumerate(alphabet)}
 _FIRST_LETTERS = frozenset(alphabet[0] for alphabet in _ALPHABETS)

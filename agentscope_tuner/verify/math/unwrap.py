@@ -317,6 +317,10 @@ _TAKEN_AT = re.compile(
 )
 # `m=f(1)=-2`
 _CALL_BETWEEN = re.compile(r"=\s*(?P<name>[a-zA-Z])\(-?\d+(?:\.\d+)?\)\s*=")
+_FUNCTIONS_NAMED = re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\([a-z]\)")
+_ASKS_PLACE = re.compile(
+    r"\b(?:at|for) (?:which|what)|attained at|何处|取得.{0,6}时的|时,?[a-z]的值|最大.{0,4}[点點]|[極极].{0,2}点"
+)
 _OWN_VALUE = re.compile(r"(?P<name>[a-zA-Z])\(-?\d+(?:\.\d+)?\)\s*=\s*(?P<value>[^=]+)")
 _AT = r"[a-z]\s*=\s*[-\d./\\{}a-z]{1,20}?\s*"
 _WHEN_UNSPACED = re.compile(
@@ -330,9 +334,9 @@ def _without_place_of_extreme(text: str, asked: Question) -> str:
     """An extreme value without where it is taken, if the question asks for one."""
     text = _CALL_BETWEEN.sub(lambda call: "=" if f"{call['name']}(" in asked.text else call[0], text)
     kinds = [one for one, local in _LOCAL_EXTREMES if asked.asks_extreme(one) or asked.has(local)]
-    if not kinds or "=" not in text:
+    if len(kinds) != 1 or "=" not in text or asked.has(_ASKS_PLACE):
         return text
-    if (own := _OWN_VALUE.fullmatch(text)) is not None and f"{own['name']}(" in asked.text:
+    if (own := _OWN_VALUE.fullmatch(text)) is not None and {*_FUNCTIONS_NAMED.findall(asked.text)} == {own["name"]}:
         return own["value"]
     when = _WHEN_UNSPACED.fullmatch(text) if not text.isascii() else None
     if when is not None and (when["end"] is None or ("max" if when["end"] == "大" else "min") in kinds):

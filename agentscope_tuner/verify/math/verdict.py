@@ -69,6 +69,7 @@ from agentscope_tuner.verify.math.units import (
     is_one_unit,
     is_physical,
     known,
+    measure,
     singular,
     unit_named,
     unit_of_markup,
@@ -733,15 +734,22 @@ def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
     text, truth = units_in_line(text), units_in_line(truth)
     if "=" in text and is_one_unit(truth):
         # `1\\ \\mathrm{V}=`, the unit that is to be written in others
-        text = _UNIT_DEFINED.sub("", text, count=1)
+        text = _UNIT_DEFINED.sub(partial(_without_own_unit, question or ""), text, count=1)
     if is_one_unit(text) and is_one_unit(truth):
         # the units of a constant
         text, truth = f"1\\text{{ {unit_of_markup(text)}}}", f"1\\text{{ {unit_of_markup(truth)}}}"
     return with_declared_constant(text), with_declared_constant(truth)
 
 
+def _without_own_unit(question: str, defined: re.Match[str]) -> str:
+    own = unit_named(defined["unit"])
+    named = {measure(((one, 1),)) for one in units_named_in(question)}
+    return "" if own is not None and measure(((own, 1),)) in named else defined[0]
+
+
 _UNIT_DEFINED = re.compile(
-    r"\A\s*1?(?:\s|~|\\[ ,;])*\\(?:mathrm|text)\s*\{\s*[a-zA-ZΩ]{1,5}\s*\}\s*=\s*(?:1(?:\s|~|\\[ ,;])+(?=\\))?"
+    r"\A\s*1?(?:\s|~|\\[ ,;])*\\(?:mathrm|text)\s*\{\s*(?P<unit>[a-zA-ZΩ]{1,5})\s*\}\s*="
+    r"\s*(?:1(?:\s|~|\\[ ,;])+(?=\\))?"
 )
 # `P = Q = 40`
 _SHARED = re.compile(
@@ -823,6 +831,9 @@ _NOUN_FIRST = re.compile(r"\\text\s*\{\s*(?P<noun>[^\W\d_]{3,14})\s*\}\s*(?P<amo
 
 
 _AND_NUMBER = re.compile(r"(?<!\w)و\s?(?=\d)")
+_OF_MOMENTS = re.compile(
+    r"varian|E\s*[(\[]|Var\s*[(\[]|expect|erwartung|espérance|esperanza|dispers|дисперс|方差|期望|期待値|분산", re.I
+)
 # `\\mathbb{E}[X]`, `V(X)`
 _MOMENT = re.compile(
     r"(?:\\(?:mathbb|mathrm|operatorname|text)\s*\{?\s*)?(?<![a-zA-Z])(?P<sign>E|Var|V|D)\}?\s*(?:\\left)?[\[(]\s*(?P<of>[XYZ])\s*"
@@ -844,7 +855,7 @@ def prepared(answer: str, ground_truth: str, question: str | None) -> tuple[str,
     if "و" in text + truth:
         # the Arabic `and`, written together with a number
         text, truth = (_AND_NUMBER.sub("and ", one) for one in (text, truth))
-    if "X" in text and "X" in truth:
+    if "X" in text and "X" in truth and question and _OF_MOMENTS.search(question) is not None:
         text, truth = (_MOMENT.sub(_in_one_sign, one) for one in (text, truth))
     if FIGURES.fullmatch(text) is None or FIGURES.fullmatch(truth) is None:
         if not (is_value(text) and is_value(truth)):
