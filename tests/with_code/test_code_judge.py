@@ -824,7 +824,8 @@ def test_a_lent_partial_does_not_tell_its_arguments(name: str) -> None:
     "tests", [{"fn_name": "f", "inputs": [[2]], "outputs": [4]}, {"test_list": ["assert f(2) == 4"]}]
 )
 def test_functions_of_another_language_are_no_verdict(tests: dict[str, Any], language: str) -> None:
-    for row, settings in (({**tests, "language": language}, {}), (tests, {"language": language})):
+    both: list[tuple[object, dict[str, Any]]] = [({**tests, "language": language}, {}), (tests, {"language": language})]
+    for row, settings in both:
         judgement = code_judge(**settings).judge(asked(row), wrote("function f(n) { return 2 * n }", language))
         assert (judgement.reward, judgement.cause) == (None, "reference"), judgement
 

@@ -1,0 +1,158 @@
+"""Jails that are none: what is to run in one runs in this process, and what it changes of the interpreter is restored.
+
+For honest programs alone. The two sides of a line have one interpreter: one generator of random numbers, one order of
+sets, and one of each function that a test may replace.
+"""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import importlib
+import io
+import os
+import random
+import sys
+import threading
+import typing
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import pytest
+
+from agentscope_tuner._jail import idle_jails
+from agentscope_tuner._jail.bubblewrap import SHOWN
+from agentscope_tuner._jail.jail import Ending, JailWork, RunLimits
+from agentscope_tuner.task_judge import code_judge, sql_judge
+from agentscope_tuner.verify.code import grade
+from agentscope_tuner.verify.code.inside import query_or_puzzle, run_program, run_tests, serve_program
+
+# What a program, or its tests, may change where nothing lives after them
+_CHANGED = (
+    *(builtins, enum.EnumMeta, random, sys, threading.Thread, typing),
+    *(query_or_puzzle, run_program, run_tests, serve_program),
+)
+
+
+@pytest.fixture
+def jails_here(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Judges that need jails get these."""
+    monkeypatch.chdir(tmp_path_factory.getbasetemp())
+    for judge in (code_judge, sql_judge):
+        monkeypatch.setattr(judge, "require_isolation", lambda *_, **__: None)
+    jails = idle_jails.WarmJails()
+    for module in (grade, sql_judge):
+        monkeypatch.setattr(module, "warm_jails", jails)
+        monkeypatch.setattr(module, "Jail", JailHere)
+    with _restored():
+        yield
+
+
+class JailHere:
+    """See `Jail`."""
+
+    alive = True
+
+    def __init__(self, *, visible: Sequence[str] = (), **_: object) -> None:
+        self._visible = visible
+
+    def until_ready(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def begin(self, work: JailWork, limits: RunLimits) -> RunHere:
+        return RunHere(work)
+
+    def run(self, work: JailWork, limits: RunLimits) -> Ending:
+        payload = work.payload
+        for number, shown in enumerate(self._visible):
+            payload = payload.replace(f"{SHOWN}/{number}".encode(), shown.encode())
+        with _restored():
+            return _ended(work.entry, payload, work.stdin)
+
+
+class RunHere:
+    """See `Run`. One that serves does so in a thread until it is stopped; any other runs at its first step."""
+
+    waits_for: RunHere | None = None
+
+    def __init__(self, work: JailWork) -> None:
+        assert work.line is not None
+        self.ending: Ending | None = None
+        self._work, self._line = work, os.dup(work.line)
+        self._threads, self._world = {*threading.enumerate()}, ExitStack()
+        if work.entry.endswith(":serve"):
+            self._world.enter_context(_restored())
+            prepared, prepare = threading.Event(), run_program.prepare
+
+            def forgotten(source: str, name: str) -> Any:
+                # the tests import it by that name from the other side
+                module = prepare(source, name)
+                del sys.modules[name]
+                prepared.set()
+                return module
+
+            run_program.prepare = forgotten
+            vars(serve_program)["LINE"] = self._line
+            self._thread = threading.Thread(target=serve_program.serve, args=(work.payload,), daemon=True)
+            self._thread.start()
+            assert prepared.wait(10)
+
+    def step(self) -> float:
+        if not self._work.entry.endswith(":serve"):
+            vars(run_tests)["LINE"] = self._line
+            self.ending = _ended(self._work.entry, self._work.payload)
+            os.close(self._line)
+        elif self.waits_for and self.waits_for.ending:
+            for thread in {*threading.enumerate()} - self._threads:
+                thread.join(10)
+            self._world.close()
+            os.close(self._line)
+            self.ending = Ending("exit")
+        return 0.0
+
+    def stop(self) -> None:
+        assert self.ending is not None
+
+
+def _ended(entry: str, payload: bytes, stdin: bytes = b"") -> Ending:
+    home, _, name = entry.partition(":")
+    left: list[bytes] = []
+    out, err = io.BytesIO(), io.BytesIO()
+    for module in (query_or_puzzle, run_program, run_tests):
+        vars(module)["leave"] = left.append
+    run_program._STREAMS = {
+        "stdin": io.TextIOWrapper(io.BytesIO(stdin), "utf-8", "surrogateescape"),
+        "stdout": io.TextIOWrapper(out, "utf-8", "surrogateescape", write_through=True),
+        "stderr": io.TextIOWrapper(err, "utf-8", "surrogateescape", write_through=True),
+    }
+    status = getattr(importlib.import_module(home), name)(payload)
+    return Ending("exit", status, stdout=out.getvalue(), stderr=err.getvalue(), result=b"".join(left[-1:]))
+
+
+@contextmanager
+def _restored() -> Iterator[None]:
+    before = [dict(vars(place)) for place in _CHANGED]
+    modules, finders, search, limit = {*sys.modules}, [*sys.meta_path], [*sys.path], sys.getrecursionlimit()
+    folder, words = os.getcwd(), [*sys.argv]
+    try:
+        with warnings.catch_warnings():
+            yield
+    finally:
+        for place, kept in zip(_CHANGED, before, strict=True):
+            if vars(place) == kept:
+                continue
+            for name in vars(place).keys() - kept.keys():
+                delattr(place, name)
+            for name, one in kept.items():
+                if vars(place).get(name) is not one:
+                    setattr(place, name, one)
+        sys.meta_path[:], sys.path[:], sys.argv[:] = finders, search, words
+        sys.setrecursionlimit(limit)
+        os.chdir(folder)
+        for name in {"main", "tests", "solution", "clock"} & (sys.modules.keys() - modules):
+            del sys.modules[name]
