@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agentscope_tuner import TaskJudge, load_judge
 from tests.jail_here import jails_here
 from tests.with_code import test_code_judge as jailed
 from tests.with_code import test_sql_judge as queried
@@ -23,19 +24,21 @@ pytestmark = [
 _judge = cache(code_judge)
 __all__ = ["folder", "jails_here"]
 
-# What needs two interpreters or a folder; and loops that take seconds to run again in every other way
+# What needs two interpreters, a folder or limits; and loops that take seconds to run again in every other way
 _NOT_HERE = (
-    "random",
-    "patch",
-    "tmp_path",
-    "pickle",
-    "pytest",
-    "input()",
-    "[*k]",
-    "open(",
-    "found = {one",
-    "assert one\\n",
+    *("random", "patch", "tmp_path", "pytest", "[*k]", "open(", "_exit", "while True", "abort", "bytearray(10"),
+    *("found = {one", "assert one\\n", "assert False, one", "printf(", "RECURSIVE r(n)", "t b, t c", "t x, t y"),
+    *("%a%a", "builtins."),
 )
+
+
+def _is_here(row: object) -> bool:
+    return not any(word in repr(row) for word in _NOT_HERE)
+
+
+def _marked(test: Any, names: object) -> list[Any]:
+    """The rows of one of its tables."""
+    return [row for mark in test.pytestmark if mark.args[0] == names for row in mark.args[1] if _is_here(row)]
 
 
 def _rows_of(*tests: Any) -> Iterator[tuple[object, str, float | None]]:
@@ -45,8 +48,10 @@ def _rows_of(*tests: Any) -> Iterator[tuple[object, str, float | None]]:
         for row in rows:
             told = dict(zip(names, row, strict=True))
             asks = told.get("tests") or [told["test"]]
+            if "framework" in told:
+                asks = {"framework": told["framework"], "module": "solution", "test": told["test"]}
             for reward, program in ((1.0, "right"), (0.0, "wrong"), (told.get("reward"), "program")):
-                if program in told and not any(word in f"{asks}{told[program]}" for word in _NOT_HERE):
+                if program in told and _is_here((asks, told[program])):
                     yield asks, told[program], reward
 
 
@@ -59,6 +64,7 @@ def _rows_of(*tests: Any) -> Iterator[tuple[object, str, float | None]]:
             jailed.test_what_a_class_shows_beside_the_data_that_it_holds,
             jailed.test_an_answer_holds_what_the_object_is_made_of,
             jailed.test_a_loop_that_asserts_something_begins,
+            jailed.test_tests_that_end_by_themselves_are_no_verdict,
         )
     ],
 )
@@ -67,6 +73,58 @@ def test_programs(tests: object, program: str, reward: float | None) -> None:
     assert judgement.reward == reward, judgement
 
 
+for _test in (
+    jailed.test_a_failed_test_says_what_the_two_sides_keep_from_each_other,
+    jailed.test_a_reason_names_the_test_and_not_what_it_expects,
+    jailed.test_an_output_longer_than_any_program_may_write_is_no_verdict,
+    jailed.test_partial_rewards_and_their_weights,
+    jailed.test_rows_are_checked_with_their_own_solution,
+    jailed.test_tests_that_pass_with_the_functions_emptied_pay_nothing,
+    jailed.test_two_outputs_for_one_input_are_no_verdict,
+    jailed.test_two_results_of_one_call_are_no_verdict,
+    jailed.test_what_the_program_says_can_be_written_anywhere,
+    jailed.test_what_the_program_says_is_told,
+):
+    globals()[_test.__name__] = _test
+
+
+_METRICS = jailed.test_metrics_say_which_test_failed_and_how
+_WORDS = jailed.test_the_words_of_a_hidden_test_are_not_told
+_CHEATS = jailed.test_a_program_cannot_answer_for_its_tests
+
+
+@pytest.mark.parametrize(("program", "test", "kind"), _marked(_METRICS, ("program", "test", "kind")))
+def test_metrics(program: str, test: int, kind: str | None) -> None:
+    _METRICS(program, test, kind)
+
+
+@pytest.mark.parametrize(("tests", "kind"), _marked(_WORDS, ("tests", "kind"))[:7])
+def test_hidden_words(tests: object, kind: str) -> None:
+    _WORDS(tests, kind)
+
+
+@pytest.mark.parametrize("cheat", _marked(_CHEATS, "cheat"))
+def test_cheats(cheat: str) -> None:
+    _CHEATS(cheat, ["assert abs(double(2) - 4) < 1"])
+
+
+@cache
+def _sql(folder: Path) -> TaskJudge:
+    return load_judge({"astuner": {"task_judge": {"judge": "sql", "judge_kwargs": {"databases": str(folder)}}}})
+
+
 @pytest.mark.parametrize(("query", "gold", "reward"), vars(queried.test_rows_decide)["pytestmark"][0].args[1])
 def test_queries(folder: Path, query: str, gold: str, reward: float | None) -> None:
-    queried.test_rows_decide(folder, query, gold, reward)
+    judgement = _sql(folder).judge(asked([], db_id="shop", gold_sql=gold), wrote(query, "sql"))
+    assert judgement.reward == reward, judgement
+    assert judgement.cause == (None if reward is not None else "reference")
+
+
+test_references = queried.test_the_reference_is_the_query_and_not_the_question
+test_ties = queried.test_a_reference_is_asked_for_its_ties_only_where_they_could_decide
+
+
+@pytest.mark.parametrize("attack", _marked(queried.test_attacks_are_not_paid_and_change_nothing, "attack"))
+def test_attacks(folder: Path, attack: str) -> None:
+    task = asked([], db_id="shop", gold_sql="SELECT a, b FROM t")
+    assert _sql(folder).judge(task, wrote(attack, "sql")).reward == 0.0
