@@ -96,6 +96,7 @@ class RunHere:
                 prepared.set()
                 return module
 
+            _streams()
             run_program.prepare = forgotten
             vars(serve_program)["LINE"] = self._line
             self._thread = threading.Thread(target=serve_program.serve, args=(work.payload,), daemon=True)
@@ -122,16 +123,21 @@ class RunHere:
 def _ended(entry: str, payload: bytes, stdin: bytes = b"") -> Ending:
     home, _, name = entry.partition(":")
     left: list[bytes] = []
-    out, err = io.BytesIO(), io.BytesIO()
     for module in (query_or_puzzle, run_program, run_tests):
         vars(module)["leave"] = left.append
-    run_program._STREAMS = {
-        "stdin": io.TextIOWrapper(io.BytesIO(stdin), "utf-8", "surrogateescape"),
-        "stdout": io.TextIOWrapper(out, "utf-8", "surrogateescape", write_through=True),
-        "stderr": io.TextIOWrapper(err, "utf-8", "surrogateescape", write_through=True),
-    }
+    out, err = _streams(stdin)
     status = getattr(importlib.import_module(home), name)(payload)
     return Ending("exit", status, stdout=out.getvalue(), stderr=err.getvalue(), result=b"".join(left[-1:]))
+
+
+def _streams(stdin: bytes = b"") -> tuple[io.BytesIO, io.BytesIO]:
+    """What the program's streams write to."""
+    written = io.BytesIO(), io.BytesIO()
+    files = zip(("stdin", "stdout", "stderr"), (io.BytesIO(stdin), *written), strict=True)
+    run_program._STREAMS = {
+        name: io.TextIOWrapper(file, "utf-8", "surrogateescape", write_through=True) for name, file in files
+    }
+    return written
 
 
 @contextmanager
