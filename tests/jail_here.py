@@ -10,11 +10,13 @@ import builtins
 import enum
 import importlib
 import io
+import math
 import os
 import random
 import sys
 import threading
 import typing
+import unittest
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -27,12 +29,12 @@ from agentscope_tuner._jail.bubblewrap import SHOWN
 from agentscope_tuner._jail.jail import Ending, JailWork, RunLimits
 from agentscope_tuner.task_judge import code_judge, sql_judge
 from agentscope_tuner.verify.code import grade
-from agentscope_tuner.verify.code.inside import query_or_puzzle, run_program, run_tests, serve_program
+from agentscope_tuner.verify.code.inside import code_values, query_or_puzzle, run_program, run_tests, serve_program
 
 # What a program, or its tests, may change where nothing lives after them
 _CHANGED = (
-    *(builtins, enum.EnumMeta, random, sys, threading.Thread, typing),
-    *(query_or_puzzle, run_program, run_tests, serve_program),
+    *(builtins, enum.EnumMeta, math, random, sys, threading.Thread, typing, unittest.TestCase),
+    *(code_values, query_or_puzzle, run_program, run_tests, serve_program),
 )
 
 

@@ -71,6 +71,8 @@ def _rows_of(*tests: Any) -> Iterator[tuple[object, str, float | None]]:
 def test_programs(tests: object, program: str, reward: float | None) -> None:
     judgement = _judge().judge(asked(tests), wrote(program))
     assert judgement.reward == reward, judgement
+    # a failure without words is "None"
+    assert "None" not in (judgement.error or ""), judgement
 
 
 for _test in (
