@@ -7,9 +7,11 @@ sets, and one of each function that a test may replace.
 from __future__ import annotations
 
 import builtins
+import decimal
 import enum
 import importlib
 import io
+import json
 import math
 import os
 import random
@@ -20,6 +22,7 @@ import unittest
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,7 +36,7 @@ from agentscope_tuner.verify.code.inside import code_values, query_or_puzzle, ru
 
 # What a program, or its tests, may change where nothing lives after them
 _CHANGED = (
-    *(builtins, enum.EnumMeta, math, random, sys, threading.Thread, typing, unittest.TestCase),
+    *(builtins, decimal, enum.EnumMeta, math, random, sys, threading.Thread, typing, unittest.TestCase),
     *(code_values, query_or_puzzle, run_program, run_tests, serve_program),
 )
 
@@ -74,6 +77,10 @@ class JailHere:
         for number, shown in enumerate(self._visible):
             payload = payload.replace(f"{SHOWN}/{number}".encode(), shown.encode())
         with _restored():
+            for name, content in work.files.items():
+                Path(name).write_bytes(content)
+            # no hook is ever taken away again
+            vars(sys)["addaudithook"] = lambda _: None
             return _ended(work.entry, payload, work.stdin)
 
 
@@ -146,7 +153,7 @@ def _streams(stdin: bytes = b"") -> tuple[io.BytesIO, io.BytesIO]:
 def _restored() -> Iterator[None]:
     before = [dict(vars(place)) for place in _CHANGED]
     modules, finders, search, limit = {*sys.modules}, [*sys.meta_path], [*sys.path], sys.getrecursionlimit()
-    folder, words = os.getcwd(), [*sys.argv]
+    folder, words, constants = os.getcwd(), [*sys.argv], {**vars(json.decoder)["_CONSTANTS"]}
     try:
         with warnings.catch_warnings():
             yield
@@ -161,6 +168,7 @@ def _restored() -> Iterator[None]:
                     setattr(place, name, one)
         sys.meta_path[:], sys.path[:], sys.argv[:] = finders, search, words
         sys.setrecursionlimit(limit)
+        vars(json.decoder)["_CONSTANTS"].update(constants)
         os.chdir(folder)
         for name in {"main", "tests", "solution", "clock"} & (sys.modules.keys() - modules):
             del sys.modules[name]

@@ -436,7 +436,7 @@ class SharedFiles:
                 _remove(_placed(name))
             for name in sorted(changes.keys() - {*gone}):
                 _write(_placed(name), *changes[name])
-        except (OSError, TypeError, ValueError, AttributeError) as exc:
+        except (LookupError, OSError, TypeError, ValueError, AttributeError) as exc:
             raise FilesError(f"these are no files: {exc}") from exc
         self._known = _files()
 

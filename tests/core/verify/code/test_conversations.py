@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import os
 import socket
+import tempfile
 import threading
 from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agentscope_tuner.verify.code.inside import shared
 from agentscope_tuner.verify.code.inside.code_values import JailLine, LineEndedError, pack, unpack
-from agentscope_tuner.verify.code.inside.shared import Conversations, SharedContainers
+from agentscope_tuner.verify.code.inside.shared import Conversations, FilesError, SharedContainers, SharedFiles
 
 
 class _Answering:
@@ -150,3 +156,116 @@ def test_a_container_becomes_what_the_other_side_makes_of_it(held: Any, made: An
     theirs._fill(theirs[1], theirs._content(made))
     mine.incoming(theirs.outgoing())
     assert (type(held), held) == (type(made), made)
+
+
+class _Folder:
+    """One side's folder of files."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root, self._monkeypatch = root, monkeypatch
+        monkeypatch.setenv("TMPDIR", "")
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        self._here()
+        self.files = SharedFiles()
+        assert (os.environ["TMPDIR"], tempfile.gettempdir()) == (str(root), str(root))
+
+    def _here(self) -> None:
+        self._monkeypatch.setattr(shared, "ROOT", str(self.root))
+
+    def changes(self) -> dict[str, Any]:
+        self._here()
+        found: dict[str, Any] = json.loads(json.dumps(self.files.changes()))
+        return found
+
+    def take(self, changes: Any) -> None:
+        self._here()
+        self.files.take(changes)
+
+    def state(self) -> dict[str, object]:
+        return {
+            str(path.relative_to(self.root)): (
+                path.stat().st_mode & 0o777,
+                path.is_file() and (path.read_bytes(), path.stat().st_mtime_ns),
+            )
+            for path in self.root.rglob("*")
+        }
+
+
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[_Folder, _Folder]:
+    return _Folder(tmp_path / "tests", monkeypatch), _Folder(tmp_path / "program", monkeypatch)
+
+
+def test_a_folder_becomes_what_the_other_side_makes_of_it(folders: tuple[_Folder, _Folder]) -> None:
+    mine, theirs = folders
+    assert mine.changes() == {}
+    (mine.root / "deep" / "er").mkdir(parents=True)
+    (mine.root / "a").write_bytes(b"one\xff")
+    (mine.root / "deep" / "b").write_text("two")
+    (mine.root / "deep" / "b").chmod(0o640)
+    (mine.root / "link").symlink_to("a")
+    told = mine.changes()
+    assert told.keys() == {"a", "deep", "deep/b", "deep/er"}
+    assert told["deep"][1:] == [0, None]
+    theirs.take(told)
+    (mine.root / "link").unlink()
+    assert theirs.state() == mine.state()
+    # what was taken is no change, and what comes back is another's
+    assert (theirs.changes(), mine.changes()) == ({}, {})
+    assert (theirs.files.has_taken, mine.files.has_taken) == (True, False)
+    (theirs.root / "a").unlink()
+    (theirs.root / "a").mkdir()
+    (theirs.root / "a" / "c").write_text("three")
+    (theirs.root / "deep" / "b").write_text("2")
+    (theirs.root / "deep" / "er").rmdir()
+    told = theirs.changes()
+    assert (told.keys(), told["deep/er"]) == ({"a", "a/c", "deep/b", "deep/er"}, None)
+    mine.take(told)
+    assert mine.state() == theirs.state()
+    # a folder with what is in it, and a file in the place of one
+    (theirs.root / "a" / "c").unlink()
+    (theirs.root / "a").rmdir()
+    (theirs.root / "a").write_text("four")
+    mine.take(theirs.changes())
+    assert mine.state() == theirs.state()
+    mine.take({})
+    assert mine.files.has_taken
+
+
+_CONTENT = base64.b64encode(b"x").decode()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        *(
+            ({name: [0o600, 0, _CONTENT]}, "no name of a file")
+            for name in ("", ".", "..", "a/../b", "a//b", "/a", "a\0", "/".join("a" * 33))
+        ),
+        ({"out/a": [0o600, 0, _CONTENT]}, "a link: 'out/a'"),
+        ({f"a{number}": None for number in range(1001)}, "too many, or too large"),
+        ({"a": [0o600, 0, "A" * (8 * 2**20 + 4)]}, "too many, or too large"),
+        ({"a": [0o600, 0, "?"]}, "these are no files"),
+        ({"a": [0o600, 0]}, "these are no files"),
+        ([], "these are no files"),
+    ],
+)
+def test_what_are_no_files_is_refused(folders: tuple[_Folder, _Folder], changes: Any, words: str) -> None:
+    mine, theirs = folders
+    (mine.root / "out").symlink_to(theirs.root)
+    with pytest.raises(FilesError, match=words):
+        mine.take(changes)
+    assert ([*theirs.root.iterdir()], mine.files.has_taken) == ([], False)
+
+
+def test_a_folder_of_more_than_travels_says_so(folders: tuple[_Folder, _Folder]) -> None:
+    mine, theirs = folders
+    (mine.root / "large").write_bytes(bytes(4 * 2**20))
+    assert mine.changes().keys() == {"large"}
+    (mine.root / "more").write_bytes(b"1")
+    with pytest.raises(FilesError, match=r"1 files of 4,194,305 bytes|2 files of 4,194,305 bytes"):
+        mine.changes()
+    for number in range(501):
+        (theirs.root / str(number)).touch()
+    with pytest.raises(FilesError, match="500 files of 0 bytes"):
+        theirs.changes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -92,6 +93,9 @@ for _test in (
 
 _METRICS = jailed.test_metrics_say_which_test_failed_and_how
 _WORDS = jailed.test_the_words_of_a_hidden_test_are_not_told
+_CHECKERS = jailed.test_a_checker_of_the_data_set_decides
+# what only the hook refuses
+_HOOKED = [f"{how}\nprint(1)" for how in jailed._RUNS]
 _CHEATS = jailed.test_a_program_cannot_answer_for_its_tests
 
 
@@ -103,6 +107,18 @@ def test_metrics(program: str, test: int, kind: str | None) -> None:
 @pytest.mark.parametrize(("tests", "kind"), _marked(_WORDS, ("tests", "kind"))[:7])
 def test_hidden_words(tests: object, kind: str) -> None:
     _WORDS(tests, kind)
+
+
+@pytest.mark.parametrize(
+    ("checker", "program", "reward"),
+    [
+        row
+        for row in vars(_CHECKERS)["pytestmark"][0].args[1][::2]
+        if row[0] not in (jailed._STUMBLING, *_HOOKED) and not re.search(r"exec\(|import os|runpy|\*\*7|'w'", repr(row))
+    ],
+)
+def test_checkers(checker: str, program: str, reward: float | None) -> None:
+    _CHECKERS(checker, program, reward)
 
 
 @pytest.mark.parametrize("cheat", _marked(_CHEATS, "cheat"))
