@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentscope_tuner.verify.math.node import Number, Symbol
+from agentscope_tuner.verify.math.node import Number, Symbol, mapped, with_args
 from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.readings import Grid, Named, Value, resolve
 from agentscope_tuner.verify.math.tokens import MAX_CHARS, MAX_TOKENS, TooComplex, Unreadable, tokenize
@@ -87,3 +87,35 @@ def test_text_over_a_bound_is_refused_by_its_size(text: str, named: str) -> None
 def test_text_at_a_bound_is_read() -> None:
     assert len(tokenize(" " * (MAX_CHARS - 1) + "x")) == 1
     assert len(tokenize("+" * MAX_TOKENS)) == MAX_TOKENS
+
+
+def test_a_node_of_other_operands_differs_in_them_alone() -> None:
+    """Of every kind of node that the rows hold, each operand is put in another's place."""
+    seen, kinds = [parse(text) for text, tree, *_ in rows("trees.txt") if not tree.startswith("✗")], set[type]()
+    for node in seen:
+        seen += node.args
+        kinds.add(type(node))
+        assert mapped(node, lambda one: one) is node
+        assert mapped(node, lambda _: Symbol("other")).args == (Symbol("other"),) * len(node.args)
+        for at in range(len(node.args)):
+            others = (*node.args[:at], Symbol("other"), *node.args[at + 1 :])
+            changed = with_args(node, others)
+            assert (type(changed), changed.args) == (type(node), others)
+            assert with_args(changed, node.args) == node
+    assert {kind.__name__ for kind in kinds} == {
+        *(
+            "Number",
+            "Digits",
+            "Symbol",
+            "Text",
+            "Sum",
+            "Product",
+            "Quotient",
+            "Power",
+            "Negation",
+            "PlusMinus",
+            "Apply",
+        ),
+        *("UndefinedCall", "BigOperator", "Relation", "Connective", "Collection", "SetBuilder", "Interval"),
+        *("SetOperation", "Array", "Percent", "Degrees", "Quantity"),
+    }

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
-from agentscope_tuner.verify.code.formats import read_tests
+from agentscope_tuner._jail.jail import Ending
+from agentscope_tuner.verify.code import grade
+from agentscope_tuner.verify.code.formats import CallTest, StdinTest, read_tests
 from agentscope_tuner.verify.code.program import ProgramPlace, completed, find_program, language_of
 
 _HUMAN_EVAL = {
@@ -212,3 +217,66 @@ def test_hostile_outputs_end_soon(text: str) -> None:
 def test_a_program_of_empty_lines_is_read_at_once() -> None:
     source = "\n" * 200_000 + " " * 200_000 + "x"
     assert completed(source, read_tests(_HUMAN_EVAL)).endswith(source)
+
+
+@pytest.mark.parametrize(
+    ("output", "place", "why"),
+    [
+        (" \n", "whole", "the output is empty"),
+        ("x = 1", "fence", "no fenced block with a program in python"),
+        ("x = 1", "tag", "no <answer> with a program"),
+        ("<answer>x = 1", "tag", "no <answer> with a program"),
+        ("<answer>\n</answer>", "tag", "the output is empty"),
+        ("```python\n\n```", "whole", "the last block of code is empty"),
+        ("```python\nx = 1\n```\n```python\ncut off", "whole", "the last block of code is never closed"),
+        ("x" * 1_000_001, "whole", "over the bounds: 1,000,001 characters"),
+        ("x = 1", "whole", ""),
+    ],
+)
+def test_why_there_is_no_program(output: str, place: Any, why: str) -> None:
+    assert find_program(output, place, "python").why == why
+
+
+_STDIN, _CALL = StdinTest("2\n", "4\n", number=3), CallTest("f", [2], [4], 3, number=3)
+_GIVES = "for input '2\\n' it prints '5\\n': line 1 has '5'"
+_LONG = "x" * 5000
+
+
+@pytest.mark.parametrize(
+    ("test", "ending", "why", "kind"),
+    [
+        (_STDIN, {"kind": "cpu"}, "over 4 s of CPU", "timeout"),
+        (_STDIN, {"kind": "wall"}, "over 8 s, though it hardly computed", "timeout"),
+        (_STDIN, {"kind": "memory"}, "over 1024 MB of memory", "memory"),
+        (_STDIN, {"kind": "processes"}, "over 64 processes", "crash"),
+        (_STDIN, {"status": 1, "stderr": b"a\nValueError: x\n"}, "it fails with exit code 1: ValueError: x", "error"),
+        (_STDIN, {"status": 1, "stderr": b"a\nMemoryError\n"}, "it fails with exit code 1: MemoryError", "memory"),
+        (
+            _STDIN,
+            {"status": 1, "stderr": _LONG.encode()},
+            f"it fails with exit code 1: {_LONG[:80]} … {_LONG[:80]}",
+            "error",
+        ),
+        (_STDIN, {"status": 3}, "it fails with exit code 3", "error"),
+        (_STDIN, {"status": -6}, "it was ended by signal 6", "crash"),
+        (_STDIN, {"stdout": b"5\n"}, _GIVES, "wrong"),
+        (_STDIN, {"stdout": b"\x1b\n"}, "for input '2\\n' it prints '\\x1b\\n': line 1 has '\\x1b'", "wrong"),
+        (_STDIN, {"stdout": b"4\n", "cut": True}, "it prints more than 4,096 KB", "wrong"),
+        (_STDIN, {"stdout": b"4\n"}, "", None),
+        (replace(_STDIN, public=True), {"stdout": b"5\n"}, f"{_GIVES}, expected '4\\n'", "wrong"),
+        (_CALL, {}, "the function left no result", "wrong"),
+        (_CALL, {"result": b"["}, "the function left no result: unreadable: Expecting value", "wrong"),
+        (_CALL, {"result": b"5"}, "f(2,) gives 5", "wrong"),
+        (_CALL, {"result": b"4"}, "", None),
+        (_CALL, {"result": b"5", "status": 1}, "it fails with exit code 1", "error"),
+        (replace(_CALL, public=True), {"result": b"5"}, "f(2,) gives 5, expected 4", "wrong"),
+        (_CALL, {"result": b" " * 10_021}, f"f(2,) gives b'{' ' * 38} … {' ' * 39}'", "wrong"),
+    ],
+)
+def test_what_is_said_of_a_run(test: Any, ending: dict[str, Any], why: str, kind: str | None) -> None:
+    found = grade.tested(
+        test, Ending(**{"kind": "exit", "cpu_seconds": 0.12346, "peak_memory": 7, **ending}), grade.Bounds()
+    )
+    assert (found.why == why) or ("unreadable" in why and found.why.startswith(why))
+    assert (found.kind, found.passed, found.share) == (kind, kind is None, float(kind is None))
+    assert (found.number, found.cpu_seconds, found.peak_memory) == (3, 0.1235, 7)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -10,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner import TaskJudge, load_judge
+from agentscope_tuner import Task, TaskJudge, WorkflowOutput, load_judge
+from agentscope_tuner.task_judge.sql_judge import SqlJudge
 from tests.jail_here import jails_here
 from tests.with_code import test_code_judge as jailed
 from tests.with_code import test_sql_judge as queried
@@ -146,3 +148,58 @@ test_ties = queried.test_a_reference_is_asked_for_its_ties_only_where_they_could
 def test_attacks(folder: Path, attack: str) -> None:
     task = asked([], db_id="shop", gold_sql="SELECT a, b FROM t")
     assert _sql(folder).judge(task, wrote(attack, "sql")).reward == 0.0
+
+
+@pytest.mark.parametrize(
+    ("query", "gold", "reason"),
+    [
+        ("SELECT a, b FROM t", "SELECT a, b FROM t;", "the reference's 4 rows"),
+        ("SELECT a, b FROM t", "SELECT a, b FROM t WHERE a > 1", "4 rows, 3 expected"),
+        ("SELECT a FROM t", "SELECT a, b FROM t", "1 columns, 2 expected"),
+        ("SELECT a FROM t", "SELECT c FROM t", "4 of 4 rows are others"),
+        (
+            "SELECT a FROM t ORDER BY a DESC",
+            "SELECT a FROM t ORDER BY a",
+            "the right rows in another order, from row 1",
+        ),
+        ("SELECT a + (a > 2) FROM t ORDER BY a", "SELECT a FROM t ORDER BY a", "row 4 is another"),
+        ("SELECT nope", "SELECT a FROM t", "no such column: nope"),
+        ("DELETE FROM t", "SELECT a FROM t", "not authorized"),
+        ("SELECT 1; SELECT 2", "SELECT a FROM t", "You can only execute one statement at a time."),
+        ("SELECT a FROM t", "SELECT nope", "the reference query fails on shop.sqlite: no such column: nope"),
+        ("SELECT a FROM t", "SELECT a FROM t WHERE 0", "the reference query has no rows on shop.sqlite"),
+        ("SELECT 5", "SELECT random()", "the reference query gives other rows each time on shop.sqlite"),
+    ],
+)
+def test_what_is_said_of_a_query(folder: Path, query: str, gold: str, reason: str) -> None:
+    told = asyncio.run(_sql(folder).ajudge(asked([], db_id="shop", gold_sql=gold), wrote(query, "sql"))).reason
+    assert reason in (told or "")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "told"),
+    [
+        ({"gold_sql": "SELECT a FROM t"}, None),
+        ({"gold_sql": "SELECT nope"}, "bad row: the reference query fails on shop.sqlite: no such column: nope"),
+        (
+            {"gold_sql": " ", "sql": 3},
+            "bad row: the task's metadata has no reference query as gold_sql, SQL, sql, query",
+        ),
+        ({"db_id": "shops"}, "bad row: there is no database 'shops' in "),
+        *(
+            ({"db_id": name}, "bad row: the task's metadata has no database's name as 'db_id'")
+            for name in ("../a", "..", 3)
+        ),
+    ],
+)
+def test_a_row_of_queries_is_checked(folder: Path, metadata: dict[str, Any], told: str | None) -> None:
+    judge = SqlJudge({"astuner": {"task_judge": {"judge_kwargs": {"databases": str(folder)}}}})
+    row = {"db_id": "shop", "gold_sql": "SELECT a FROM t", **metadata}
+    assert (judge.check_task(Task(metadata=row)) or "None").startswith(told or "None")
+
+
+def test_an_answer_without_a_query_has_none(folder: Path) -> None:
+    task = asked([], db_id="shop", gold_sql="SELECT a FROM t")
+    said = _sql(folder).judge(task, WorkflowOutput(metadata={"final_answer": ""}))
+    assert (said.reward, said.is_success, said.metrics) == (0.0, False, {"rows": 0.0, "cpu_seconds": 0.0})
+    assert said.reason == "no fenced block with a query in sql"
