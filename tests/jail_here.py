@@ -30,7 +30,7 @@ import pytest
 from agentscope_tuner._jail import idle_jails
 from agentscope_tuner._jail.bubblewrap import SHOWN
 from agentscope_tuner._jail.jail import Ending, JailWork, RunLimits
-from agentscope_tuner.task_judge import code_judge, sql_judge
+from agentscope_tuner.task_judge import code_judge, reasoning_gym_judge, sql_judge
 from agentscope_tuner.verify.code import grade
 from agentscope_tuner.verify.code.inside import code_values, query_or_puzzle, run_program, run_tests, serve_program
 
@@ -45,11 +45,11 @@ _CHANGED = (
 def jails_here(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Judges that need jails get these."""
     monkeypatch.chdir(tmp_path_factory.getbasetemp())
-    for judge in (code_judge, sql_judge):
+    for judge in (code_judge, reasoning_gym_judge, sql_judge):
         monkeypatch.setattr(judge, "require_isolation", lambda *_, **__: None)
     jails = idle_jails.WarmJails()
-    for module in (grade, sql_judge):
-        monkeypatch.setattr(module, "warm_jails", jails)
+    for module, name in ((grade, "warm_jails"), (sql_judge, "warm_jails"), (reasoning_gym_judge, "_jails")):
+        monkeypatch.setattr(module, name, jails)
         monkeypatch.setattr(module, "Jail", JailHere)
     with _restored():
         yield

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
+import types
 from collections.abc import Iterator
 from functools import cache
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agentscope_tuner import Task, TaskJudge, WorkflowOutput, load_judge
+from agentscope_tuner import Task, TaskJudge, WorkflowOutput, WorkflowTask, load_judge
 from agentscope_tuner.task_judge.sql_judge import SqlJudge
 from tests.jail_here import jails_here
 from tests.with_code import test_code_judge as jailed
@@ -48,13 +51,15 @@ def _rows_of(*tests: Any) -> Iterator[tuple[object, str, float | None]]:
     """The rows of tests with a jail, but for those that cannot be judged here."""
     for test in tests:
         names, rows = test.pytestmark[0].args
-        for row in rows:
+        for at, row in enumerate(rows):
             told = dict(zip(names, row, strict=True))
             asks = told.get("tests") or [told["test"]]
             if "framework" in told:
                 asks = {"framework": told["framework"], "module": "solution", "test": told["test"]}
             for reward, program in ((1.0, "right"), (0.0, "wrong"), (told.get("reward"), "program")):
-                if program in told and _is_here((asks, told[program])):
+                # for a short suite, of the wrong programs of a long table some
+                is_left_out = program == "wrong" and len(rows) > 99 and at % 3
+                if program in told and not is_left_out and _is_here((asks, told[program])):
                     yield asks, told[program], reward
 
 
@@ -133,7 +138,7 @@ def _sql(folder: Path) -> TaskJudge:
     return load_judge({"astuner": {"task_judge": {"judge": "sql", "judge_kwargs": {"databases": str(folder)}}}})
 
 
-@pytest.mark.parametrize(("query", "gold", "reward"), vars(queried.test_rows_decide)["pytestmark"][0].args[1])
+@pytest.mark.parametrize(("query", "gold", "reward"), vars(queried.test_rows_decide)["pytestmark"][0].args[1][::2])
 def test_queries(folder: Path, query: str, gold: str, reward: float | None) -> None:
     judgement = _sql(folder).judge(asked([], db_id="shop", gold_sql=gold), wrote(query, "sql"))
     assert judgement.reward == reward, judgement
@@ -203,3 +208,89 @@ def test_an_answer_without_a_query_has_none(folder: Path) -> None:
     said = _sql(folder).judge(task, WorkflowOutput(metadata={"final_answer": ""}))
     assert (said.reward, said.is_success, said.metrics) == (0.0, False, {"rows": 0.0, "cpu_seconds": 0.0})
     assert said.reason == "no fenced block with a query in sql"
+
+
+class _Puzzles(types.ModuleType):
+    """In the place of reasoning-gym: data sets whose scorers pay nearly everything, raise, or give no score."""
+
+    def __init__(self) -> None:
+        super().__init__("reasoning_gym")
+        self.__spec__ = ModuleSpec(self.__name__, None, origin="/puzzles/reasoning_gym/__init__.py")
+
+    @staticmethod
+    def get_score_answer_fn(dataset: str) -> Any:
+        def score(answer: str, entry: dict[str, Any]) -> float:
+            is_own = answer == entry["answer"]
+            if dataset == "raises" or (dataset == "stumbles" and not is_own):
+                raise ValueError(entry["question"])
+            paid = {"exact": is_own, "shares": 1.0 if is_own else 0.05, "never": 0.0, "twice": 2.0, "nan": float("nan")}
+            return float(paid.get(dataset, 1.0))
+
+        return score
+
+
+@pytest.mark.parametrize(
+    ("dataset", "own", "answer", "reward", "reason"),
+    [
+        ("exact", "4", "4", 1.0, "exact: 1"),
+        ("exact", "4", "5", 0.0, "exact: 0"),
+        ("shares", "4", "5", 0.0, "shares: 0.05"),
+        ("exact", "4", None, 0.0, "no answer in the places that are read"),
+        ("raises", "4", "4", None, "the scorer of 'raises' fails on its own answer: ValueError: ?"),
+        ("stumbles", "4", "5", 0.0, "the scorer fails on this answer: ValueError: ?"),
+        ("never", "4", "5", None, "the scorer of 'never' does not pay its own answer: drop the row"),
+        ("never", None, "5", 0.0, "never: 0"),
+        ("twice", "4", "4", 0.0, "the scorer gives 2.0, which is no score"),
+        ("nan", "4", "4", None, "fails on its own answer: no score"),
+        ("../a", "4", "4", None, "the task's metadata must hold 'answer' and the 'source_dataset' of reasoning-gym"),
+        # a scorer that pays whatever it is given
+        ("loose", "405", "-405", 0.0, "the scorer gives 1, and the answer is another number"),
+        ("loose", "405", "405 or 13", 0.0, "the answer denies it, or says more"),
+        ("loose", "405", "404 and 405", 0.0, "the answer names 2 numbers"),
+        ("loose", "405", "x = 405", 1.0, "loose: 1"),
+        ("loose", "1.50", "3/2", 1.0, "loose: 1"),
+        ("loose", "1.50", "1.514", 1.0, "loose: 1"),
+        ("loose", "1.50", "1.52", 0.0, "the answer is another number"),
+        ("loose", "1,500", "1500", 1.0, "loose: 1"),
+        ("loose", "[2.5, 1]", "['1', '2.50']", 1.0, "loose: 1"),
+        ("loose", "[2.5, 1]", "[2.5, 1.1]", 0.0, "the answer lists other numbers"),
+        ("loose", "[2.5, 1]", "[2.5, 1, 1]", 0.0, "the answer lists other numbers"),
+        ("loose", "cat", "not cat", 0.0, "the answer denies it, or says more"),
+        ("loose", "cat", "cat\nand dog", 0.0, "the answer denies it, or says more"),
+        ("loose", "cat", "dog", 1.0, "loose: 1"),
+        ("letter_jumble", "cats of", "Cats  of", 1.0, "letter_jumble: 1"),
+        ("letter_jumble", "cats of", "of cats", 0.0, "the answer is another text"),
+        # what reaches no scorer
+        ("loose", "4", "nan", 0.0, "NaN and infinity are no answers"),
+        ("loose", "nan", "nan", 1.0, "loose: 1"),
+        ("loose", "4", "4" * 20_001, 0.0, "over the bounds: 20,001 characters"),
+        ("loose", "True", "False", 0.0, "not the right truth"),
+        ("loose", "True", "yes.", 1.0, "loose: 1"),
+        ("puzzle24", "10 + 3 + 4 + 7", "(7 + 10) + (4 + 3)", 1.0, "puzzle24: 1"),
+        ("puzzle24", "10 + 3 + 4 + 7", "10 + 3 + 4 - 7", 0.0, "not 24"),
+        ("puzzle24", "10 + 3 + 4 + 7", "10 + 3 + 11", 0.0, "not the numbers of the puzzle"),
+        ("countdown", "1 + 1", "__import__('os')", 0.0, "is no part of an answer"),
+        ("countdown", "1 + 1", "9**9**9^9**9", 0.0, "too many powers"),
+        ("countdown", "1 + 1", "9**9**9^9", 1.0, "countdown: 1"),
+        ("countdown", "f(1)", "f(1)", 1.0, "countdown: 1"),
+        ("n_queens", "[['Q']]", "[['Q'], ['_']]", 1.0, "n_queens: 1"),
+        ("n_queens", "[['Q']]", "exec('pass')", 0.0, "is no part of an answer"),
+        ("simple_integration", "x**2 + C", "(x)**2 + C", 1.0, "simple_integration: 1"),
+        ("simple_integration", "x**2 + C", "x(2)", 0.0, "'x', called, is no part of an answer"),
+    ],
+)
+def test_puzzles(
+    monkeypatch: pytest.MonkeyPatch,
+    dataset: str,
+    own: str | None,
+    answer: str | None,
+    reward: float | None,
+    reason: str,
+) -> None:
+    monkeypatch.setitem(sys.modules, "reasoning_gym", _Puzzles())
+    judge = load_judge({"astuner": {"task_judge": {"judge": "reasoning_gym"}}})
+    task = WorkflowTask(task=Task(main_query="?", metadata={"answer": own, "metadata": {"source_dataset": dataset}}))
+    said = "none" if answer is None else f"<answer>{answer}</answer>"
+    found = judge.judge(task, WorkflowOutput(metadata={"final_answer": said}))
+    assert found.reward == reward, found
+    assert reason in (found.reason or ""), found
