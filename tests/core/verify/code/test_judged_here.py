@@ -58,7 +58,7 @@ def _rows_of(*tests: Any) -> Iterator[tuple[object, str, float | None]]:
                 asks = {"framework": told["framework"], "module": "solution", "test": told["test"]}
             for reward, program in ((1.0, "right"), (0.0, "wrong"), (told.get("reward"), "program")):
                 # for a short suite, of the wrong programs of a long table some
-                is_left_out = program == "wrong" and len(rows) > 99 and at % 3
+                is_left_out = program == "wrong" and len(rows) > 60 and at % 3
                 if program in told and not is_left_out and _is_here((asks, told[program])):
                     yield asks, told[program], reward
 
