@@ -213,7 +213,7 @@ def _payload(canned: Canned, body: Body) -> dict[str, Any]:
     message = {"role": "assistant", "content": canned.text, "refusal": canned.refusal}
     choice = {"index": 0, "message": message, "finish_reason": canned.finish, "logprobs": logprobs}
     usage = canned.usage or {"prompt_tokens": len(prompt_of(body)) // 4, "completion_tokens": len(canned.text) // 4 + 1}
-    return {"id": "x", "object": "chat.completion", "model": body.get("model"), "choices": [choice], "usage": usage}
+    return {"id": "x", "object": "chat.completion", "model": body["model"], "choices": [choice], "usage": usage}
 
 
 def by_label(prompt: str) -> float:

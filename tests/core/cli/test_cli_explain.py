@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,8 @@ def test_stages_are_listed_up_to_the_one_that_decides() -> None:
         ["sympy", "not reached"],
     ]
     assert rows[2][3] == "numeric: 0.5 = \\frac{1}{2}"
+    assert all(re.fullmatch(r"\d+\.\d{3} ms", row[2]) for row in rows[:3])
+    assert [row[2] for row in rows[3:]] == ["", "", ""]
 
 
 @pytest.mark.parametrize(

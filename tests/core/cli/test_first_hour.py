@@ -422,6 +422,7 @@ KINDS: Sequence[tuple[str, Mapping[str, Any], str]] = (
     ("code", {"problem": "q", "own_tests": ["assert f(1) == 2"]}, "tests: own_tests"),
     ("code", {"prompt": [user("q")], "reward_model": {"ground_truth": json.dumps(TESTS)}, "data_source": "d"}, "code"),
     ("countdown", {"target": 98, "nums": [44, 19, 35]}, "judge: countdown"),
+    ("countdown", {"target": 9, "nums": [4, 5]}, "judge: countdown"),
     ("countdown", {"prompt": "q", "goal": "x", "target": 98, "numbers": [44, 19, 35]}, "nums: numbers"),
     ("choice", {"question": "q", "choices": CHOICES, "answerKey": "B"}, "judge_kwargs: {options: choices}"),
     ("choice", {"question": "q", "options": ["fire", "water"], "answer": "B", "answer_index": 1}, "answer: answer"),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner._run.child import ChildProcess, ChildProgram
+from agentscope_tuner.env_service import episodes
 from agentscope_tuner.env_service.countdown import MAX_TURNS, CountdownEnv, make_puzzle
 from agentscope_tuner.env_service.environment import GeneratedGame, check_task_id
 from agentscope_tuner.env_service.episode_worker import load_environment
@@ -86,6 +87,17 @@ def test_a_task_that_does_not_exist_is_refused(task_id: str) -> None:
 def test_an_environment_that_cannot_be_loaded_is_named(protocol: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         load_environment(protocol)
+
+
+@pytest.mark.parametrize(("broken", "status"), [(True, 500), (False, 400)])
+def test_an_error_of_an_environment_says_whose_it_is(broken: bool, status: int) -> None:
+    told = json.dumps({"id": 3, "error": "no such puzzle", "broken": broken}).encode()
+    with pytest.raises(episodes.EpisodeRefusal) as refused:
+        episodes._data(told, 3)
+    assert (refused.value.status, refused.value.detail) == (status, "no such puzzle")
+    assert episodes._data(b'{"id": 3, "data": [1]}', 3) == [1]
+    with pytest.raises(ValueError, match="the answer to call 3 came to call 4"):
+        episodes._data(told, 4)
 
 
 def test_a_worker_answers_one_request_after_the_other_and_ends_with_its_channel() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from tests.with_servers.serve import test_auth as auth
 from tests.with_servers.serve import test_limits as limits
 from tests.with_servers.serve import test_wires as wires
-from tests.with_servers.serve.running_service import JUDGES, MATH, RunningService
+from tests.with_servers.serve.running_service import JUDGES, MATH, RunningService, row
 
 # what only sockets show, or what takes the math judge its whole time
 _NOT_HERE = {
@@ -89,3 +90,29 @@ def test_nothing_answers_without_the_token(guarded: Any, bearer: str) -> None:
 def test_nobody_reads(service: Any, body: str) -> None:
     for path in ("/reward", "/slime") if body == "no json" else ("/reward",):
         wires.test_what_cannot_be_read_is_refused_in_words(service, path, body)
+
+
+def test_an_operator_sees_what_it_does_and_whether_it_takes_requests(small: Any) -> None:
+    small.post("/reward", row("x"))
+    asked = small.client.get("/metrics")
+    assert asked.headers["content-type"].startswith("text/plain; version=")
+    named = set(re.findall(r"^# TYPE (astuner_\S+?)(?:_total)? (\w+)$", asked.text, re.MULTILINE))
+    assert {one for one in named if not one[0].endswith("_created")} == {
+        *((f"astuner_{name}", "counter") for name in ("requests", "verdicts", "failures", "marked")),
+        *((f"astuner_llm_{name}", "counter") for name in ("calls", "cache_hits", "tokens", "cost")),
+        *((f"astuner_{name}_seconds", "histogram") for name in ("request", "verdict")),
+        *((f"astuner_{name}", "gauge") for name in ("queue", "in_flight", "draining")),
+    }
+    gate = small.app.state.gate
+    assert small.client.get("/readyz").json() == {"status": "ready", "judges": {"": None}}
+    assert small.metric("astuner_draining") == 0
+    gate.draining = True
+    try:
+        refused = small.post("/reward", row("x"))
+        ready = small.client.get("/readyz")
+        assert small.metric("astuner_draining") == 1
+    finally:
+        gate.draining = False
+    assert (ready.status_code, ready.json()) == (503, {"status": "draining", "judges": {}})
+    assert refused.status_code == 503
+    assert small.client.get("/healthz").text == "OK"
