@@ -8,7 +8,7 @@ import json
 import os
 import pickle
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -18,11 +18,12 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Reward, WorkflowOutput, WorkflowTask
+from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Judgement, Reward, WorkflowOutput, WorkflowTask
 from agentscope_tuner.adapters import areal, ms_swift, open_instruct, rllm, slime
 from agentscope_tuner.adapters.rollout import LAST_TURN
 from agentscope_tuner.errors import Cause
 from agentscope_tuner.records.formats.sample import last_turn
+from agentscope_tuner.task_judge.batch import judge_for
 from tests.core.adapters.test_adapters_verl import MEASURES, settings
 
 LONGEST = "tests.core.adapters.test_adapters->Longest"
@@ -433,3 +434,121 @@ class TestTrinity:
         told = adapter.AstunerReward(settings(tmp_path, MEASURES))("42", truth="42", prompt="6*7?", with_think=True)
         assert (sum(told.values()), told["astuner"]) == (1.0, 1.0)
         assert len(told) > 1
+
+
+class _Rubric:
+    """What `vf.Rubric` and `vf.RubricGroup` do for this adapter."""
+
+    def __init__(self, rubrics: Sequence[Any] = ()) -> None:
+        self.rubrics, self.funcs, self.has_group_rewards = list(rubrics), list[Any](), False
+
+    def _get_reward_funcs(self) -> list[Any]:
+        return self.funcs
+
+    async def score_rollout(self, state: dict[str, Any]) -> None:
+        await self.score_group([state])
+
+    async def score_group(self, states: list[dict[str, Any]]) -> None:
+        for state in states:
+            state["reward"], state["metrics"] = sum(one(state) for one in self.funcs), {"length": 3.0}
+            for step in state.get("trajectory", []):
+                step.update(reward=9.0, advantage=9.0)
+
+
+class _Group(_Rubric):
+    has_group_rewards = False
+
+    def __init__(self, rubrics: Sequence[Any]) -> None:
+        self.rubrics = list(rubrics)
+
+
+@pytest.fixture
+def judge_rubric(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
+    module = ModuleType("verifiers")
+    vars(module).update(InfraError=RuntimeError, Rubric=_Rubric, RubricGroup=_Group)
+    monkeypatch.setitem(sys.modules, "verifiers", module)
+    home = "agentscope_tuner.adapters.verifiers"
+    monkeypatch.delitem(sys.modules, home, raising=False)
+
+    def made(judge: str, weight: float = 1.0) -> Any:
+        path = tmp_path / f"{judge}.yaml"
+        path.write_text(f"astuner:\n  task_judge:\n    judge_protocol: tests.with_trainers.judges->{judge}\n")
+        return importlib.import_module(home).judge_rubric(path, weight, stop_when_failing=False)
+
+    yield made
+    sys.modules.pop(home, None)
+
+
+def _state(said: str, truth: object = "42", **more: Any) -> dict[str, Any]:
+    message = SimpleNamespace(model_dump=lambda: {"role": "assistant", "content": said})
+    prompt = [{"role": "user", "content": "6*7?"}]
+    return {"prompt": prompt, "completion": [message], "answer": truth, **more}
+
+
+def test_a_rubric_of_verifiers_writes_the_judges_verdicts(judge_rubric: Any) -> None:
+    rubric = judge_rubric("Fails", 2.0)
+    assert not rubric.has_group_rewards
+    right, wrong, failed = (_state(*one) for one in (("\\boxed{42}",), ("\\boxed{40}",), ("\\boxed{41}", "41")))
+    # no column of its own, but one of the row
+    named = {**_state("\\boxed{42}", ""), "info": {"answer": "42"}}
+    for state in (right, named):
+        asyncio.run(rubric.score_rollout(state))
+        assert state["reward"] == 2.0
+        assert state["metrics"] == {"Fails/failed": 0.0, "Fails": 1.0, "Fails/success": 1.0, "Fails/filtered": 0.0}
+        assert "error" not in state
+    states = [right, wrong, failed]
+    for state in states:
+        state["trajectory"] = [{}, {"reward": 5.0, "advantage": None}]
+    asyncio.run(rubric.score_group(states))
+    assert [state["reward"] for state in states] == [2.0, 0.0, 0.0]
+    # without a verdict it stands in no mean, and its steps have no reward
+    assert [state["advantage"] for state in states] == [1.0, -1.0, 0.0]
+    assert right["trajectory"] == [{"reward": 2.0, "advantage": 1.0}, {"reward": 5.0, "advantage": 1.0}]
+    assert failed["trajectory"] == [{"advantage": 0.0}, {"reward": 5.0, "advantage": 0.0}]
+    assert failed["metrics"] == {"Fails/failed": 1.0}
+    assert "the judge model did not answer" in str(failed["error"])
+    # its own error came first
+    own = _state("\\boxed{41}", "41", error="no tool")
+    asyncio.run(rubric.score_rollout(own))
+    assert own["error"] == "no tool"
+
+
+def test_functions_beside_the_judge_are_added(judge_rubric: Any) -> None:
+    rubric = judge_rubric("Fails")
+    rubric.rubrics[0].funcs.append(lambda _: 0.25)
+    right, failed = _state("\\boxed{42}", trajectory=[{"reward": None}]), _state("\\boxed{41}", "41")
+    asyncio.run(rubric.score_group([right, failed]))
+    assert [right["reward"], failed["reward"]] == [1.25, 0.0]
+    assert right["metrics"] == {
+        "Fails/failed": 0.0,
+        "Fails": 1.0,
+        "Fails/success": 1.0,
+        "Fails/filtered": 0.0,
+        "length": 3.0,
+    }
+    assert right["trajectory"] == [{"reward": 1.25, "advantage": 0.0}]
+    asyncio.run(rubric.score_rollout(right))
+    assert right["reward"] == 1.25
+
+
+def test_a_judge_that_ranks_asks_verifiers_for_groups(judge_rubric: Any) -> None:
+    rubric = judge_rubric("Shortest")
+    assert rubric.has_group_rewards
+    states = [_state("x" * size) for size in (1, 2, 3, 4)]
+    asyncio.run(rubric.score_group(states))
+    assert [state["reward"] for state in states] == pytest.approx([1.0, 2 / 3, 1 / 3, 0.0])
+    with pytest.raises(JudgeError, match="Shortest ranks a group, and got one rollout: score groups, not rollouts"):
+        asyncio.run(rubric.score_rollout(states[0]))
+
+
+def test_turns_that_are_not_the_rollouts_steps_are_no_verdict(judge_rubric: Any) -> None:
+    rubric = judge_rubric("Fails")
+    judged = Judgement(status="judged", reward=1.0, is_success=True, turns=(1.0, None))
+    fits = _state("x", trajectory=[{}, {}])
+    assert rubric._fitting(fits, judged) is judged
+    refused = rubric._fitting(_state("x", trajectory=[{}]), judged)
+    assert (refused.status, refused.cause) == ("failed", "rollout")
+    assert "gave 2 turns a reward, and the rollout has 1 steps" in (refused.error or "")
+    rubric._weight = 3.0
+    rubric._write_verdict(judge_for(rubric._path), fits, judged)
+    assert fits["trajectory"] == [{"reward": 3.0}, {"reward": None}]
