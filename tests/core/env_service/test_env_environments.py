@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import select
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from agentscope_tuner._run.child import ChildProcess, ChildProgram
-from agentscope_tuner.env_service import episodes
+from agentscope_tuner.env_service import episode_worker, episodes
 from agentscope_tuner.env_service.countdown import MAX_TURNS, CountdownEnv, make_puzzle
 from agentscope_tuner.env_service.environment import GeneratedGame, check_task_id
 from agentscope_tuner.env_service.episode_worker import load_environment
@@ -133,3 +133,92 @@ def test_a_worker_answers_one_request_after_the_other_and_ends_with_its_channel(
         {"id": 5, "error": "ValueError: split must be one of ['test', 'train'], got 'nope'", "broken": False},
         {"id": 6, "data": None},
     ]
+
+
+class _Gives:
+    """An environment that gives what it was made with, and raises it where it is an exception."""
+
+    given: Any = None
+    closed = False
+
+    def __init__(self, *of: Any) -> None:
+        self.of = of
+
+    def _give(self, /, *asked: Any) -> Any:
+        if isinstance(self.given, Exception):
+            raise self.given
+        return [self.of, asked] if self.given is None else self.given
+
+    get_init_state = step = evaluate = get_info = _give
+    get_query_list: Any = classmethod(cast("Any", _give))
+
+    def close(self) -> None:
+        type(self).closed = True
+
+
+_STATE = {"state": [{"role": "user"}], "info": None}
+_STEP = {**_STATE, "is_terminated": True, "reward": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "error"),
+    [
+        ("create", _STATE, None),
+        ("create", {"state": {}, "info": {}}, None),
+        ("create", [], "get_init_state must give a dictionary, got []"),
+        ("create", {"state": ["x"]}, "get_init_state must give a list of chat messages as 'state', got ['x']"),
+        ("create", {"info": {}}, "get_init_state must give a list of chat messages as 'state', got None"),
+        ("create", {**_STATE, "info": 3}, "get_init_state must give a dictionary as 'info', got 3"),
+        *(("step", {**_STEP, "reward": one}, None) for one in (0.5, 1, None)),
+        ("step", {"state": 1}, "step must give a list of chat messages as 'state', got 1"),
+        ("step", _STATE, "step must give True or False as 'is_terminated', got None"),
+        ("step", {**_STEP, "is_terminated": 1}, "step must give True or False as 'is_terminated', got 1"),
+        ("step", {**_STEP, "reward": True}, "step must give a number or None as 'reward', got True"),
+        ("step", {**_STEP, "reward": "1"}, "step must give a number or None as 'reward', got '1'"),
+        ("evaluate", 0.5, None),
+        ("evaluate", float("nan"), "nan"),
+        ("get_info", {"any": ["thing"]}, None),
+        ("get_info", {1j: 2}, "get_info gave what JSON cannot carry: "),
+        ("get_info", float("inf"), "get_info gave what JSON cannot carry: "),
+        ("get_env_profile", ["a", 3], None),
+        ("get_env_profile", ["a", 3.5], "get_query_list must give a list of task ids, got ['a', 3.5]"),
+        ("get_env_profile", "ab", "get_query_list must give a list of task ids, got 'ab'"),
+        *((method, KeyError("x" * 20_000), f"KeyError: '{'x' * 9_989}") for method in ("step", "get_env_profile")),
+    ],
+)
+def test_what_an_environment_gives_has_the_shape_of_its_method(
+    method: str, given: Any, error: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Gives, "given", given if method in ("create", "get_env_profile") else _STATE)
+    episode = episode_worker._Episode(cast("Any", _Gives))
+    asked = {"create": ["task", "of", {}], "get_env_profile": ["train", {}]}
+
+    def told(method: str) -> dict[str, Any]:
+        request = {"id": 7, "method": method, "arguments": asked.get(method, [{}, {}])}
+        found: dict[str, Any] = json.loads(episode_worker.answer(episode, request))
+        return found
+
+    if method in ("step", "evaluate", "get_info"):
+        early = told(method)
+        assert early == {"id": 7, "error": "RuntimeError: the environment was not created", "broken": False}
+        told("create")
+        monkeypatch.setattr(_Gives, "given", given)
+    found = told(method)
+    if error is None:
+        assert found == {"id": 7, "data": given}
+    else:
+        assert (found["id"], found["broken"]) == (7, not isinstance(given, Exception))
+        assert found["error"].startswith(error) or error in found["error"]
+        assert len(found["error"]) <= 10_000
+
+
+def test_an_environment_is_given_what_it_is_asked_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Gives, "closed", False)
+    episode: Any = episode_worker._Episode(cast("Any", _Gives))
+    episode.close()
+    assert not _Gives.closed
+    assert episode.create("task", "of", {"p": 1}) == [("task", "of", {"p": 1}), ({"p": 1},)]
+    assert episode.step({"a": 1}, {"p": 2}) == [("task", "of", {"p": 1}), ({"a": 1}, {"p": 2})]
+    assert episode.get_info({"m": 1}, {"p": 3}) == [("task", "of", {"p": 1}), ({"m": 1}, {"p": 3})]
+    episode.close()
+    assert _Gives.closed
