@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from agentscope_tuner.adapters.trl import reward_func
 from agentscope_tuner.adapters.verl import compute_score_sync
 from agentscope_tuner.cli.app import app
-from agentscope_tuner.cli.from_rows import look
+from agentscope_tuner.cli.from_rows import look, whole_row
 from agentscope_tuner.records.reader import Line
 
 Rows = Sequence[Mapping[str, Any]]
@@ -484,3 +484,14 @@ def test_a_list_of_texts_is_no_test_of_a_program(row: Mapping[str, Any], tmp_pat
     source = as_jsonl(tmp_path, [row])
     told = json.loads(run("init", "auto", tmp_path / "mine", "--from", source, "--json"))
     assert not told["why"][0].startswith("judge: code")
+
+
+def test_a_column_holds_what_the_first_row_that_fills_it_has() -> None:
+    rows: list[dict[str, Any]] = [
+        {"a": None, "in": {"x": 1, "y": None}},
+        {"a": 2, "in": {"x": 3, "y": 4, "deep": {"z": 5}}},
+        {"a": 6, "b": "c", "in": {"deep": {"z": 7, "w": 8}}},
+    ]
+    whole = {"a": 2, "b": "c", "in": {"x": 1, "y": 4, "deep": {"z": 5, "w": 8}}}
+    assert whole_row(rows) == whole
+    assert rows[0] == {"a": None, "in": {"x": 1, "y": None}}
