@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import sys
 import types
@@ -15,7 +16,9 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import Task, TaskJudge, WorkflowOutput, WorkflowTask, load_judge
+from agentscope_tuner._jail.jail import Ending, RunLimits
 from agentscope_tuner.task_judge.sql_judge import SqlJudge
+from agentscope_tuner.verify.code import formats, grade
 from tests.jail_here import jails_here
 from tests.with_code import test_code_judge as jailed
 from tests.with_code import test_sql_judge as queried
@@ -294,3 +297,47 @@ def test_puzzles(
     found = judge.judge(task, WorkflowOutput(metadata={"final_answer": said}))
     assert found.reward == reward, found
     assert reason in (found.reason or ""), found
+
+
+@pytest.mark.parametrize(
+    ("program", "reward", "reason"),
+    [
+        (jailed._POINT, 1.0, "all 1 tests pass"),
+        ("class P:\n  def __init__(self, x): self.x = 2", 0.0, "AssertionError"),
+        ("P = 5", 0.0, "TypeError"),
+        ("raise KeyError(4711)", 0.0, "the tests: KeyError"),
+        ("def f(:", 0.0, "the tests: SyntaxError"),
+    ],
+)
+def test_a_program_beside_its_tests(program: str, reward: float, reason: str, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("WARNING"):
+        judge = code_judge(shared_interpreter=True)
+    (warned,) = (record.getMessage() for record in caplog.records if "shared_interpreter" in record.msg)
+    assert warned.startswith("astuner.task_judge.code.shared_interpreter: tests that need it are run in the program's")
+    found = judge.judge(asked(jailed._PICKLED), wrote(program))
+    assert found.reward == reward
+    assert reason in (found.reason or "").replace("\x1f", ""), found
+
+
+@pytest.mark.parametrize(
+    ("report", "why"),
+    [
+        ({"tests": [["a", None], ["b", "why"]]}, None),
+        ({"nonce": "b", "tests": [["a", None]]}, "it is another's"),
+        ([["a", None]], "it is another's"),
+        ({"broken": "no test was found"}, "no test was found"),
+        ({"tests": []}, "no test ran"),
+        ({"tests": {"a": None}}, "no test ran"),
+        *(({"tests": [["a", None], one]}, "no outcomes") for one in ("ab", ["a"], ["a", None, None], ["a", 0])),
+    ],
+)
+def test_a_report_beside_a_program_is_the_tests_own(report: Any, why: str | None) -> None:
+    data = json.dumps({"nonce": "a", **report} if isinstance(report, dict) else report).encode()
+    if why is None:
+        assert grade._own_report(data, "a") == report
+        return
+    with pytest.raises(ValueError, match=f"^{why}$"):
+        grade._own_report(data, "a")
+    program = grade._TestedProgram("", "python", grade.Bounds())
+    found, ran = program._inside(formats.CodeTest("assert", ""), Ending("exit", result=data), "a", RunLimits())
+    assert (ran, found.passed, found.why) == (0, False, f"its tests left no report of their own: {why}")
