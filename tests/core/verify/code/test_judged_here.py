@@ -341,3 +341,384 @@ def test_a_report_beside_a_program_is_the_tests_own(report: Any, why: str | None
     program = grade._TestedProgram("", "python", grade.Bounds())
     found, ran = program._inside(formats.CodeTest("assert", ""), Ending("exit", result=data), "a", RunLimits())
     assert (ran, found.passed, found.why) == (0, False, f"its tests left no report of their own: {why}")
+
+
+_OPERATED = """
+import math
+class V:
+  kept = []
+  def __init__(self, n=0, *more, key=None): self.n, self.more, self.key, self.items = n, more, key, {'a': 1}
+  def __repr__(self): return f'V({self.n})'
+  def __str__(self): return f'<{self.n}>'
+  def __bytes__(self): return bytes([self.n])
+  def __format__(self, how): return format(self.n, how)
+  def __hash__(self): return hash(self.n)
+  def __bool__(self): return self.n > 0
+  def __eq__(self, other): return isinstance(other, V) and self.n == other.n
+  def __lt__(self, other): return self.n < other.n
+  def __le__(self, other): return self.n <= other.n
+  def __gt__(self, other): return self.n > other.n
+  def __ge__(self, other): return self.n >= other.n
+  def __add__(self, other): return V(self.n + getattr(other, 'n', other))
+  def __radd__(self, other): return V(other + self.n)
+  def __iadd__(self, other): self.n += other; return self
+  def __sub__(self, other): return V(self.n - other)
+  def __rsub__(self, other): return V(other - self.n)
+  def __mul__(self, other): return V(self.n * other)
+  def __rmul__(self, other): return V(other * self.n)
+  def __matmul__(self, other): return V(self.n * 10 + other)
+  def __truediv__(self, other): return V(self.n / other)
+  def __floordiv__(self, other): return V(self.n // other)
+  def __mod__(self, other): return V(self.n % other)
+  def __divmod__(self, other): return (V(self.n // other), V(self.n % other))
+  def __pow__(self, other, by=None): return V(pow(self.n, other, by))
+  def __rpow__(self, other): return V(other ** self.n)
+  def __lshift__(self, other): return V(self.n << other)
+  def __rshift__(self, other): return V(self.n >> other)
+  def __and__(self, other): return V(self.n & other)
+  def __or__(self, other): return V(self.n | other)
+  def __xor__(self, other): return V(self.n ^ other)
+  def __neg__(self): return V(-self.n)
+  def __pos__(self): return V(self.n)
+  def __abs__(self): return V(abs(self.n))
+  def __invert__(self): return V(~self.n)
+  def __int__(self): return int(self.n)
+  def __float__(self): return float(self.n)
+  def __complex__(self): return complex(self.n)
+  def __index__(self): return self.n
+  def __round__(self, digits=None): return round(self.n, digits)
+  def __floor__(self): return math.floor(self.n)
+  def __ceil__(self): return math.ceil(self.n)
+  def __trunc__(self): return math.trunc(self.n)
+  def __len__(self): return len(self.items)
+  def __iter__(self): return iter(self.items)
+  def __reversed__(self): return reversed([*self.items])
+  def __contains__(self, key): return key in self.items
+  def __getitem__(self, key): return self.items[key]
+  def __setitem__(self, key, value): self.items[key] = value
+  def __delitem__(self, key): del self.items[key]
+  def __call__(self, *given, **named): return [self.n, given, named]
+  def __enter__(self): V.kept.append('in'); return self
+  def __exit__(self, kind, error, trace): V.kept.append(kind and (kind.__name__, *error.args)); return kind is KeyError
+  def __copy__(self): return V(self.n + 100)
+  def __deepcopy__(self, memo): return V(self.n + 200)
+  @property
+  def double(self): return 2 * self.n
+  @classmethod
+  def of(cls, text): return cls(int(text))
+  @staticmethod
+  def named(name): return f'n{name}'
+  def each(self):
+    got = 0
+    while True: got = (yield self.n + (got or 0))
+def failing(n):
+  raise [ValueError, KeyError, ZeroDivisionError][n]('no', n)
+def lent(one, *given): return one(*given)
+def made(n): return V(n)
+"""
+_OPERATIONS = r"""
+v = V(5)
+assert v == V(5) and v != V(6) and not v == V(6) and v < V(6) and v <= V(5) and v > V(4) and v >= V(5)
+
+v = V(5)
+assert v + 1 == V(6) and 1 + v == V(6) and v - 1 == V(4) and 9 - v == V(4) and v * 2 == V(10) == 2 * v
+
+v = V(5)
+assert v @ 3 == V(53) and v / 2 == V(2.5) and v // 2 == V(2) and v % 2 == V(1) and 2 ** v == V(32)
+
+v = V(5)
+assert divmod(v, 2) == (V(2), V(1)) and v ** 2 == V(25) and pow(v, 2, 7) == V(4)
+
+v = V(5)
+assert v << 1 == V(10) and v >> 1 == V(2) and v & 4 == V(4) and v | 2 == V(7) and v ^ 1 == V(4)
+
+v = V(5)
+assert -v == V(-5) and +v == v and abs(V(-5)) == v and ~v == V(-6)
+
+v = w = V(5)
+v += 2
+assert v is w and w.n == 7
+
+import math
+v = V(5)
+assert (int(v), float(v), complex(v), round(v), hash(v)) == (5, 5.0, 5 + 0j, 5, hash(5))
+
+import math
+v = V(2.6)
+assert (math.floor(v), math.ceil(v), math.trunc(v), round(v, 1)) == (2, 3, 2, 2.6)
+
+v = V(5)
+assert (str(v), repr(v), f'{v:03}', bytes(v), [*range(9)][v]) == ('<5>', 'V(5)', '005', b'\x05', 5)
+
+assert V(1) and not V(0) and bool(V(2)) is True
+
+v = V(5)
+v['b'] = 2
+assert v['b'] == 2 and len(v) == 2 and [*v] == ['a', 'b'] and [*reversed(v)] == ['b', 'a']
+
+v = V(5)
+assert 'a' in v and 'b' not in v
+del v['a']
+assert 'a' not in v and len(v) == 0
+
+v = V(5)
+try: v['x']
+except KeyError as e: told = e.args
+assert told == ('x',)
+
+v = V(5)
+v.n = 7
+v.new = [1]
+assert (v.n, v.new, v.double, hasattr(v, 'old')) == (7, [1], 14, False)
+
+v = V(5)
+v.new = 1
+del v.new
+assert not hasattr(v, 'new') and getattr(v, 'new', 3) == 3
+
+assert V(1, 2, 3, key='k').more == (2, 3) and V(key='k').key == 'k' and V().n == 0
+
+assert V(5)(1, b=2) == [5, (1,), {'b': 2}] and callable(V(5)) and callable(made) and not callable(V(5).n)
+
+assert V.of('5') == V(5) and V.named(3) == 'n3' and V.kept == [] and isinstance(V(5), V) and type(V(5)) is V
+
+assert {V(1): 'a'}[V(1)] == 'a' and len({V(1), V(1), V(2)}) == 2 and V(2) in [V(1), V(2)]
+
+assert sorted([V(2), V(1)])[0] == V(1) and max(V(2), V(1)) == V(2) and sum([V(1), V(2)], V(0)) == V(3)
+
+import copy
+v = V(5)
+assert copy.copy(v) == V(105) and copy.deepcopy(v) == V(205)
+
+with V(5) as v: assert v == V(5)
+assert V.kept == ['in', None]
+
+with V(5): raise KeyError('gone')
+assert V.kept == ['in', ('KeyError', 'gone')]
+
+try:
+  with V(5): raise ValueError(1)
+except ValueError as e: told = e.args
+assert told == (1,) and V.kept[1] == ('ValueError', 1)
+
+g = V(5).each()
+assert next(g) == 5 and g.send(2) == 7 and next(g) == 5
+g.close()
+assert [*g] == []
+
+g = V(5).each()
+next(g)
+try: g.throw(LookupError('x'))
+except LookupError as e: told = e.args
+assert told == ('x',)
+
+try: failing(0)
+except ValueError as e: told = e.args
+assert told == ('no', 0)
+
+try: failing(1)
+except KeyError as e: told = e.args
+assert told == ('no', 1)
+
+try: failing(2)
+except ZeroDivisionError as e: told = e.args
+assert told == ('no', 2)
+
+assert lent(lambda a, b: a - b, 5, 3) == 2 and lent(len, 'abc') == 3 and lent(made, 4) == V(4)
+assert lent(V, 4) == V(4)
+
+def g(n):
+  if n: raise OSError('mine')
+try: lent(g, 1)
+except OSError as e: told = e.args
+assert told == ('mine',)
+
+kept = []
+lent(kept.append, 5)
+assert kept == [5]
+
+class W(V):
+  def f(self): return self.n + 1
+assert W(5).f() == 6 and isinstance(W(5), V) and W(5) == V(5) and W.of('3').f() == 4
+
+class W(V):
+  def __init__(self, n):
+    super().__init__(n * 2)
+    self.own = n
+assert (W(5).n, W(5).own, W(5).double) == (10, 5, 20)
+""".strip().split("\n\n")
+
+
+_HELD = """
+import asyncio, collections, dataclasses, enum, logging, warnings
+from decimal import Decimal
+from fractions import Fraction
+Point = collections.namedtuple('Point', 'x y')
+class Color(enum.Enum):
+  RED = 1
+  BLUE = 'b'
+  @property
+  def low(self): return self.name.lower()
+class Level(enum.IntEnum):
+  LOW = 1
+  HIGH = 2
+@dataclasses.dataclass
+class Day:
+  on: int
+  hours: list = dataclasses.field(default_factory=list)
+@dataclasses.dataclass(frozen=True, order=True)
+class Pair:
+  a: int
+  b: int = 2
+class Odd(Exception):
+  def __init__(self, code): super().__init__(f'odd {code}'); self.code = code
+class Bag(list):
+  def total(self): return sum(self)
+class Named(dict):
+  def __missing__(self, key): return f'no {key}'
+N = 4
+def f(): return N
+def point(x): return Point(x, -x)
+def day(n): return Day(n, [n])
+def odd(n): raise Odd(n)
+def bag(*items): return Bag(items)
+def fill(d): d['k'] = {'deep': [1, 2]}; return d
+def same(x): return x
+def grow(items): items.append(len(items)); return items
+def count(n):
+  for one in range(n): yield one
+def warns(): warnings.warn('old', DeprecationWarning); return 1
+def logs(): logging.getLogger('mine').warning('careful %s', 3)
+async def later(n):
+  await asyncio.sleep(0)
+  return 2 * n
+async def fails(n): raise ValueError(n)
+async def some(n):
+  for one in range(n): yield one
+class Door:
+  async def __aenter__(self): return 'open'
+  async def __aexit__(self, kind, error, trace): return kind is KeyError
+class Steps:
+  def __init__(self): self.n = 0
+  def __aiter__(self): return self
+  async def __anext__(self):
+    self.n += 1
+    if self.n > 3: raise StopAsyncIteration
+    return self.n
+"""
+_HOLDINGS = r"""
+p = point(3)
+assert p == (3, -3) and p.x == 3 and p._asdict() == {'x': 3, 'y': -3} and p._replace(x=1).x == 1
+
+assert Color.RED.value == 1 and Color('b') is Color.BLUE and Color['RED'].low == 'red' and len(Color) == 2
+
+assert [one.name for one in Color] == ['RED', 'BLUE'] and Color.RED != Color.BLUE
+assert isinstance(Color.RED, Color)
+
+assert Level.HIGH > Level.LOW and Level.HIGH == 2 and Level.LOW + 1 == 2 and sorted(Level)[0] is Level.LOW
+
+assert day(3) == Day(3, [3]) and day(3) != Day(4, [3]) and Day(1).hours == [] and day(2).hours[0] == 2
+
+import dataclasses
+assert Pair(1) < Pair(1, 3) and Pair(1) in {Pair(1)} and Pair(1).b == 2
+
+try: Pair(1).a = 2
+except Exception as e: told = type(e).__name__
+assert told == 'FrozenInstanceError'
+
+try: odd(3)
+except Odd as e: told = (e.code, str(e), e.args)
+assert told == (3, 'odd 3', ('odd 3',))
+
+b = bag(1, 2)
+assert b == [1, 2] and b.total() == 3 and b[-1] == 2 and b + [3] == [1, 2, 3] and len(b) == 2
+
+d = fill({})
+assert d == {'k': {'deep': [1, 2]}} and d['k']['deep'][1] == 2
+
+d = {}
+assert fill(d) is d and d['k']['deep'] == [1, 2]
+d['k']['deep'].append(3)
+assert same(d)['k']['deep'] == [1, 2, 3]
+
+assert Named(a=1)['a'] == 1 and Named()['b'] == 'no b'
+
+from collections import Counter, OrderedDict, defaultdict, deque
+for one in (Counter('aab'), OrderedDict(a=1), deque([1, 2], 2), defaultdict(list, a=[1])):
+  assert same(one) is one and same([one])[0] is one
+
+from decimal import Decimal
+from fractions import Fraction
+import datetime
+of_time = (datetime.date(2024, 2, 29), datetime.timedelta(1))
+for one in (*of_time, Decimal('1.50'), Fraction(1, 3), 1j, b'a', frozenset([1]), range(3), None, float('inf')):
+  assert same(one) == one
+for one in ((1, (2,)), 10**30, '\ud800', slice(1, 2)):
+  assert same(one) == one
+
+a = []
+assert grow(a) is a and grow(a) == [0, 1] and a == [0, 1]
+a.clear()
+assert grow(a) == [0]
+
+g = count(3)
+assert next(g) == 0 and [*g] == [1, 2] and list(count(0)) == [] and sum(count(4)) == 6
+
+import asyncio
+assert asyncio.run(later(3)) == 6
+
+import asyncio
+async def both(): return await asyncio.gather(later(1), later(2))
+assert asyncio.run(both()) == [2, 4]
+
+import asyncio
+async def all_of(): return [one async for one in some(3)]
+assert asyncio.run(all_of()) == [0, 1, 2]
+
+import asyncio
+async def steps(): return [one async for one in Steps()]
+assert asyncio.run(steps()) == [1, 2, 3]
+
+import asyncio
+async def enter():
+  async with Door() as door: return door
+assert asyncio.run(enter()) == 'open'
+
+import asyncio
+async def enter():
+  async with Door(): raise KeyError
+  return 1
+assert asyncio.run(enter()) == 1
+
+import asyncio
+try: asyncio.run(fails(3))
+except ValueError as e: told = e.args
+assert told == (3,)
+
+import inspect
+assert list(inspect.signature(point).parameters) == ['x'] and inspect.isclass(Day)
+
+assert point.__name__ == 'point' and Day.__name__ == 'Day' and point(1).__class__.__name__ == 'Point'
+
+import warnings
+with warnings.catch_warnings(record=True) as seen:
+  warnings.simplefilter('always')
+  n = warns()
+assert n == 1 and str(seen[0].message) == 'old' and seen[0].category is DeprecationWarning
+""".strip().split("\n\n")
+
+
+@pytest.mark.parametrize("test", _HOLDINGS)
+def test_what_a_program_gives_is_there_what_it_is_here(test: str) -> None:
+    here: dict[str, Any] = {}
+    exec(f"{_HELD}\n{test}", here)  # noqa: S102 - as one program
+    judgement = _judge().judge(asked([test]), wrote(_HELD))
+    assert judgement.reward == 1.0, judgement
+
+
+@pytest.mark.parametrize("test", _OPERATIONS)
+def test_an_object_does_on_the_other_side_what_it_does_here(test: str) -> None:
+    here: dict[str, Any] = {}
+    exec(f"{_OPERATED}\n{test}", here)  # noqa: S102 - as one program
+    judgement = _judge().judge(asked([test]), wrote(_OPERATED))
+    assert judgement.reward == 1.0, judgement
