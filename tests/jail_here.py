@@ -152,7 +152,7 @@ def _streams(stdin: bytes = b"") -> tuple[io.BytesIO, io.BytesIO]:
 @contextmanager
 def _restored() -> Iterator[None]:
     before = [dict(vars(place)) for place in _CHANGED]
-    modules, finders, search, limit = {*sys.modules}, [*sys.meta_path], [*sys.path], sys.getrecursionlimit()
+    modules, finders, search, limit = {**sys.modules}, [*sys.meta_path], [*sys.path], sys.getrecursionlimit()
     folder, words, constants = os.getcwd(), [*sys.argv], {**vars(json.decoder)["_CONSTANTS"]}
     try:
         with warnings.catch_warnings():
@@ -170,5 +170,6 @@ def _restored() -> Iterator[None]:
         sys.setrecursionlimit(limit)
         vars(json.decoder)["_CONSTANTS"].update(constants)
         os.chdir(folder)
-        for name in {"main", "tests", "solution", "clock"} & (sys.modules.keys() - modules):
-            del sys.modules[name]
+        for name in ("__main__", "main", "tests", "solution", "clock"):
+            sys.modules.pop(name, None)
+            sys.modules.update({name: modules[name]} if name in modules else {})
