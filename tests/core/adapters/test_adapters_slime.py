@@ -118,6 +118,16 @@ def test_a_masked_sample_is_in_no_baseline_and_no_loss(std: bool) -> None:
     assert alone[1] == pytest.approx([advantages[place] for place in (0, 2, 3)])
 
 
+def test_a_group_is_what_its_index_says_wherever_its_samples_stand() -> None:
+    rewards = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0]
+    mixed = [Sample(reward=reward, group_index=place % 2) for place, reward in enumerate(rewards)]
+    _, advantages = slime.mask_unjudged(GRPO, mixed)
+    assert advantages == [0.25, -0.25, -0.75, -0.25, 0.25, -0.25, 0.25, 0.75]
+    # without an index they stand together
+    apart = [Sample(reward=reward, group_index=None) for reward in rewards]
+    assert slime.mask_unjudged(GRPO, apart)[1] == [0.75, -0.25, -0.25, -0.25, 0.25, -0.75, 0.25, 0.25]
+
+
 def test_without_normalisation_the_judged_keep_their_rewards() -> None:
     args = SimpleNamespace(**{**vars(GRPO), "advantage_estimator": "ppo"})
     samples = [Sample(reward=1.0), Sample(reward=None), Sample(reward=0.0)]
