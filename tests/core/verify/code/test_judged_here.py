@@ -131,6 +131,27 @@ def test_checkers(checker: str, program: str, reward: float | None) -> None:
     _CHECKERS(checker, program, reward)
 
 
+# It gives an object which becomes, as its test makes the right one, what that is
+_LATER = """
+class Box:
+  kept = []
+  def __init__(self, n=None):
+    self.n = n
+    for one in Box.kept: one.n = n
+  def __eq__(self, other): return self.n == other.n
+def f(n):
+  Box.kept.append(Box(n))
+  return Box.kept[-1]
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "reward"), [("got = f(3)\nassert got == Box(6)", 0.0), ("got = f(6)\nassert got == Box(6)", 1.0)]
+)
+def test_an_answer_is_what_it_was_before_the_test_made_the_right_one(test: str, reward: float) -> None:
+    assert _judge().judge(asked([test]), wrote(_LATER)).reward == reward
+
+
 @pytest.mark.parametrize("cheat", _marked(_CHEATS, "cheat"))
 def test_cheats(cheat: str) -> None:
     _CHEATS(cheat, ["assert abs(double(2) - 4) < 1"])
