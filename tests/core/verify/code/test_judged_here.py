@@ -743,3 +743,144 @@ def test_an_object_does_on_the_other_side_what_it_does_here(test: str) -> None:
     exec(f"{_OPERATED}\n{test}", here)  # noqa: S102 - as one program
     judgement = _judge().judge(asked([test]), wrote(_OPERATED))
     assert judgement.reward == 1.0, judgement
+
+
+# A context of the program that swallows whatever is raised in it
+_SWALLOWS = """
+class S:
+  def __enter__(self): return self
+  def __exit__(self, *raised): return True
+def f(): return 5
+"""
+# What the test raises in every case, to see it handled
+_RAISED = r"""
+with S(): raise ValueError('x')
+
+with S(): 1 / 0
+
+with S():
+  try: raise KeyError
+  except OSError: pass
+
+with S(), S(): raise KeyError
+
+def g(): raise KeyError
+with S(): g()
+
+with S(): int('x')
+
+x = 'a'
+with S(): int(x)
+
+with S(): raise KeyError(f())
+
+with S():
+  f()
+  raise KeyError
+
+with S():
+  with S(): pass
+  raise KeyError
+
+def g():
+  with S(): return
+  raise KeyError
+with S(): g()
+
+def g():
+  yield 1
+  raise KeyError
+with S():
+  for n in g(): pass
+
+def g():
+  yield 1
+  raise KeyError
+with S(): next(g())
+
+with S(): (lambda: 1 / 0)()
+
+with S():
+  n = f()
+  assert n == 5
+  raise KeyError
+
+with S(): {}[1]
+
+import math
+with S(): math.sqrt(-1)
+
+with S(): sorted([1, 'a'])
+
+with S(): print(1 / 0)
+
+with S():
+  def g(): raise KeyError
+  g()
+""".strip().split("\n\n")
+# What may be what it says of the program: an assertion, what is raised in some cases, or of what the program gave
+_SAID = r"""
+with S(): assert False
+
+with S(): [][f()]
+
+with S():
+  if f() == 5: raise ValueError
+
+with S():
+  for n in (1,): raise KeyError(n)
+
+with S():
+  while True: raise KeyError
+
+with S():
+  try: f()
+  except OSError: pass
+  raise KeyError
+
+def g(n):
+  if n: raise KeyError
+with S(): g(1)
+
+x = f()
+with S(): [][x]
+
+with S(): f() and int('x')
+
+with S():
+  match f():
+    case 5: raise KeyError
+
+with S():
+  [1 / n for n in (0,)]
+
+with S():
+  n = 1 if f() else 2
+  raise KeyError
+
+with S():
+  for n in (): pass
+  raise KeyError
+
+with S():
+  import unittest
+  raise unittest.SkipTest('x')
+
+with S(): 1 < 2 < f() < 1 / 0
+
+with S(): raise SystemExit
+
+raise KeyError
+with S(): pass
+
+with S(): f().bad
+
+with S():
+  1 / (f() - 5)
+""".strip().split("\n\n")
+
+
+@pytest.mark.parametrize(("raises", "reward"), [*((one, 1.0) for one in _RAISED), *((one, 0.0) for one in _SAID)])
+def test_a_program_handles_what_its_test_raises_in_every_case(raises: str, reward: float) -> None:
+    judgement = _judge().judge(asked([f"{raises}\nassert f() == 5"]), wrote(_SWALLOWS))
+    assert judgement.reward == reward, judgement
