@@ -54,15 +54,14 @@ def _rows_of(*tests: Any) -> Iterator[tuple[object, str, float | None]]:
     """The rows of tests with a jail, but for those that cannot be judged here."""
     for test in tests:
         names, rows = test.pytestmark[0].args
-        for at, row in enumerate(rows):
+        # for a short suite, some of a long table
+        for row in rows[:: 1 + len(rows) // 10]:
             told = dict(zip(names, row, strict=True))
             asks = told.get("tests") or [told["test"]]
             if "framework" in told:
                 asks = {"framework": told["framework"], "module": "solution", "test": told["test"]}
             for reward, program in ((1.0, "right"), (0.0, "wrong"), (told.get("reward"), "program")):
-                # for a short suite, of the wrong programs of a long table some
-                is_left_out = program == "wrong" and len(rows) > 60 and at % 3
-                if program in told and not is_left_out and _is_here((asks, told[program])):
+                if program in told and _is_here((asks, told[program])):
                     yield asks, told[program], reward
 
 
@@ -114,7 +113,7 @@ def test_metrics(program: str, test: int, kind: str | None) -> None:
     _METRICS(program, test, kind)
 
 
-@pytest.mark.parametrize(("tests", "kind"), _marked(_WORDS, ("tests", "kind"))[:7])
+@pytest.mark.parametrize(("tests", "kind"), _marked(_WORDS, ("tests", "kind"))[:4])
 def test_hidden_words(tests: object, kind: str) -> None:
     _WORDS(tests, kind)
 
@@ -123,7 +122,7 @@ def test_hidden_words(tests: object, kind: str) -> None:
     ("checker", "program", "reward"),
     [
         row
-        for row in vars(_CHECKERS)["pytestmark"][0].args[1][::2]
+        for row in vars(_CHECKERS)["pytestmark"][0].args[1][::3]
         if row[0] not in (jailed._STUMBLING, *_HOOKED) and not re.search(r"exec\(|import os|runpy|\*\*7|'w'", repr(row))
     ],
 )
@@ -158,11 +157,16 @@ def test_cheats(cheat: str) -> None:
 
 
 @cache
+def _puzzled() -> TaskJudge:
+    return load_judge({"astuner": {"task_judge": {"judge": "reasoning_gym"}}})
+
+
+@cache
 def _sql(folder: Path) -> TaskJudge:
     return load_judge({"astuner": {"task_judge": {"judge": "sql", "judge_kwargs": {"databases": str(folder)}}}})
 
 
-@pytest.mark.parametrize(("query", "gold", "reward"), vars(queried.test_rows_decide)["pytestmark"][0].args[1][::2])
+@pytest.mark.parametrize(("query", "gold", "reward"), vars(queried.test_rows_decide)["pytestmark"][0].args[1][::3])
 def test_queries(folder: Path, query: str, gold: str, reward: float | None) -> None:
     judgement = _sql(folder).judge(asked([], db_id="shop", gold_sql=gold), wrote(query, "sql"))
     assert judgement.reward == reward, judgement
@@ -173,7 +177,7 @@ test_references = queried.test_the_reference_is_the_query_and_not_the_question
 test_ties = queried.test_a_reference_is_asked_for_its_ties_only_where_they_could_decide
 
 
-@pytest.mark.parametrize("attack", _marked(queried.test_attacks_are_not_paid_and_change_nothing, "attack"))
+@pytest.mark.parametrize("attack", _marked(queried.test_attacks_are_not_paid_and_change_nothing, "attack")[::3])
 def test_attacks(folder: Path, attack: str) -> None:
     task = asked([], db_id="shop", gold_sql="SELECT a, b FROM t")
     assert _sql(folder).judge(task, wrote(attack, "sql")).reward == 0.0
@@ -312,10 +316,9 @@ def test_puzzles(
     reason: str,
 ) -> None:
     monkeypatch.setitem(sys.modules, "reasoning_gym", _Puzzles())
-    judge = load_judge({"astuner": {"task_judge": {"judge": "reasoning_gym"}}})
     task = WorkflowTask(task=Task(main_query="?", metadata={"answer": own, "metadata": {"source_dataset": dataset}}))
     said = "none" if answer is None else f"<answer>{answer}</answer>"
-    found = judge.judge(task, WorkflowOutput(metadata={"final_answer": said}))
+    found = _puzzled().judge(task, WorkflowOutput(metadata={"final_answer": said}))
     assert found.reward == reward, found
     assert reason in (found.reason or ""), found
 
@@ -362,6 +365,13 @@ def test_a_report_beside_a_program_is_the_tests_own(report: Any, why: str | None
     program = grade._TestedProgram("", "python", grade.Bounds())
     found, ran = program._inside(formats.CodeTest("assert", ""), Ending("exit", result=data), "a", RunLimits())
     assert (ran, found.passed, found.why) == (0, False, f"its tests left no report of their own: {why}")
+
+
+def _by_three(tests: list[str]) -> list[str]:
+    """Some tests in one, but for those that look at what the others have left."""
+    alone = [one for one in tests if "kept" in one]
+    others = [one for one in tests if one not in alone]
+    return [*alone, *("\n".join(others[at : at + 3]) for at in range(0, len(others), 3))]
 
 
 _OPERATED = """
@@ -606,7 +616,7 @@ def bag(*items): return Bag(items)
 def fill(d): d['k'] = {'deep': [1, 2]}; return d
 def same(x): return x
 def grow(items): items.append(len(items)); return items
-def count(n):
+def each_of(n):
   for one in range(n): yield one
 def warns(): warnings.warn('old', DeprecationWarning); return 1
 def logs(): logging.getLogger('mine').warning('careful %s', 3)
@@ -682,8 +692,8 @@ assert grow(a) is a and grow(a) == [0, 1] and a == [0, 1]
 a.clear()
 assert grow(a) == [0]
 
-g = count(3)
-assert next(g) == 0 and [*g] == [1, 2] and list(count(0)) == [] and sum(count(4)) == 6
+g = each_of(3)
+assert next(g) == 0 and [*g] == [1, 2] and list(each_of(0)) == [] and sum(each_of(4)) == 6
 
 import asyncio
 assert asyncio.run(later(3)) == 6
@@ -729,7 +739,7 @@ assert n == 1 and str(seen[0].message) == 'old' and seen[0].category is Deprecat
 """.strip().split("\n\n")
 
 
-@pytest.mark.parametrize("test", _HOLDINGS)
+@pytest.mark.parametrize("test", _by_three(_HOLDINGS))
 def test_what_a_program_gives_is_there_what_it_is_here(test: str) -> None:
     here: dict[str, Any] = {}
     exec(f"{_HELD}\n{test}", here)  # noqa: S102 - as one program
@@ -737,7 +747,7 @@ def test_what_a_program_gives_is_there_what_it_is_here(test: str) -> None:
     assert judgement.reward == 1.0, judgement
 
 
-@pytest.mark.parametrize("test", _OPERATIONS)
+@pytest.mark.parametrize("test", _by_three(_OPERATIONS))
 def test_an_object_does_on_the_other_side_what_it_does_here(test: str) -> None:
     here: dict[str, Any] = {}
     exec(f"{_OPERATED}\n{test}", here)  # noqa: S102 - as one program
@@ -880,7 +890,7 @@ with S():
 """.strip().split("\n\n")
 
 
-@pytest.mark.parametrize(("raises", "reward"), [*((one, 1.0) for one in _RAISED), *((one, 0.0) for one in _SAID)])
+@pytest.mark.parametrize(("raises", "reward"), [("\n".join(_RAISED), 1.0), *((one, 0.0) for one in _SAID)])
 def test_a_program_handles_what_its_test_raises_in_every_case(raises: str, reward: float) -> None:
     judgement = _judge().judge(asked([f"{raises}\nassert f() == 5"]), wrote(_SWALLOWS))
     assert judgement.reward == reward, judgement
