@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from starlette.testclient import TestClient
 pytest.importorskip("prometheus_client")
 
 from agentscope_tuner.service.admission import ServiceSettings
-from agentscope_tuner.service.app import create_app
+from agentscope_tuner.service.app import TokenFile, create_app
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from tests.with_servers.serve import test_auth as auth
 from tests.with_servers.serve import test_limits as limits
@@ -116,3 +117,16 @@ def test_an_operator_sees_what_it_does_and_whether_it_takes_requests(small: Any)
     assert (ready.status_code, ready.json()) == (503, {"status": "draining", "judges": {}})
     assert refused.status_code == 503
     assert small.client.get("/healthz").text == "OK"
+
+
+def test_a_token_that_others_can_read_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    token = tmp_path / "token"
+    token.write_text("abc")
+    for mode, told in (
+        (0o600, []),
+        (0o644, [f"the token file {token} can be read or changed by others: chmod 600 it"]),
+    ):
+        token.chmod(mode)
+        caplog.clear()
+        TokenFile(token)
+        assert [record.getMessage() for record in caplog.records if "token file" in record.msg] == told

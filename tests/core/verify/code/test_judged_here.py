@@ -620,6 +620,7 @@ def each_of(n):
   for one in range(n): yield one
 def warns(): warnings.warn('old', DeprecationWarning); return 1
 def logs(): logging.getLogger('mine').warning('careful %s', 3)
+def says(): print('\\ud800'); return 1
 async def later(n):
   await asyncio.sleep(0)
   return 2 * n
@@ -694,6 +695,8 @@ assert grow(a) == [0]
 
 g = each_of(3)
 assert next(g) == 0 and [*g] == [1, 2] and list(each_of(0)) == [] and sum(each_of(4)) == 6
+
+assert says() == 1
 
 import asyncio
 assert asyncio.run(later(3)) == 6
