@@ -81,7 +81,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceHere]:
         yield here
 
 
-@pytest.mark.parametrize("bearer", auth.BEARERS)
+@pytest.mark.parametrize("bearer", ["none", "another", "glued", "two", "not ASCII"])
 def test_nothing_answers_without_the_token(guarded: Any, bearer: str) -> None:
     for method, path in auth.ASKED[:: 9 if bearer != "none" else 1]:
         auth.test_without_the_token_nothing_answers(guarded, method, path, bearer)

@@ -258,14 +258,18 @@ def test_what_are_no_files_is_refused(folders: tuple[_Folder, _Folder], changes:
     assert ([*theirs.root.iterdir()], mine.files.has_taken) == ([], False)
 
 
-def test_a_folder_of_more_than_travels_says_so(folders: tuple[_Folder, _Folder]) -> None:
+def test_a_folder_of_more_than_travels_says_so(
+    folders: tuple[_Folder, _Folder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{SharedFiles.__module__}._MOST_FILE_BYTES", 1000)
+    monkeypatch.setattr(f"{SharedFiles.__module__}._MOST_FILES", 5)
     mine, theirs = folders
-    (mine.root / "large").write_bytes(bytes(4 * 2**20))
+    (mine.root / "large").write_bytes(bytes(1000))
     assert mine.changes().keys() == {"large"}
     (mine.root / "more").write_bytes(b"1")
-    with pytest.raises(FilesError, match=r"1 files of 4,194,305 bytes|2 files of 4,194,305 bytes"):
+    with pytest.raises(FilesError, match=r"[12] files of 1,001 bytes"):
         mine.changes()
-    for number in range(501):
+    for number in range(6):
         (theirs.root / str(number)).touch()
-    with pytest.raises(FilesError, match="500 files of 0 bytes"):
+    with pytest.raises(FilesError, match="5 files of 0 bytes"):
         theirs.changes()

@@ -88,7 +88,6 @@ def test_programs(tests: object, program: str, reward: float | None) -> None:
 for _test in (
     jailed.test_a_failed_test_says_what_the_two_sides_keep_from_each_other,
     jailed.test_a_reason_names_the_test_and_not_what_it_expects,
-    jailed.test_an_output_longer_than_any_program_may_write_is_no_verdict,
     jailed.test_partial_rewards_and_their_weights,
     jailed.test_rows_are_checked_with_their_own_solution,
     jailed.test_tests_that_pass_with_the_functions_emptied_pay_nothing,
@@ -122,7 +121,7 @@ def test_hidden_words(tests: object, kind: str) -> None:
     ("checker", "program", "reward"),
     [
         row
-        for row in vars(_CHECKERS)["pytestmark"][0].args[1][::3]
+        for row in vars(_CHECKERS)["pytestmark"][0].args[1][::5]
         if row[0] not in (jailed._STUMBLING, *_HOOKED) and not re.search(r"exec\(|import os|runpy|\*\*7|'w'", repr(row))
     ],
 )
