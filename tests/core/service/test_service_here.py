@@ -104,6 +104,8 @@ def test_an_operator_sees_what_it_does_and_whether_it_takes_requests(small: Any)
         *((f"astuner_{name}_seconds", "histogram") for name in ("request", "verdict")),
         *((f"astuner_{name}", "gauge") for name in ("queue", "in_flight", "draining")),
     }
+    for mark in ("unread", "undecided"):
+        assert f'astuner_marked_total{{judge="default",mark="{mark}"}} 0.0' in asked.text
     gate = small.app.state.gate
     assert small.client.get("/readyz").json() == {"status": "ready", "judges": {"": None}}
     assert small.metric("astuner_draining") == 0

@@ -32,6 +32,7 @@ def values(score: float = 0.5, success: bool = True, reward: float = 1.0) -> dic
         ("correct.is_success and correct.reward == 1", True),
         ("my-part.reward < -0.5", True),
         ("my-part.reward > -.5", False),
+        ("my-part.reward > -2", True),
         # `and` binds closer than `or`, `not` closer than `and`
         ("correct.is_success or score < 0 and score > 1", True),
         ("(correct.is_success or score < 0) and score > 1", False),
