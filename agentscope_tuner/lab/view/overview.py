@@ -234,7 +234,10 @@ class _Sums:
                 {"value": x * wide, "filter": f"{x * wide!r}..{(x + 1) * wide!r})"}
                 for x in range(int(longest / wide) + 1)
             ],
-            "lines": _columns([], lowest, high, highest, lines),
+            "lines": [
+                {"value": lowest + y * high, "filter": _bounds(lowest, high, y, highest, bins=lines)}
+                for y in range(lines)
+            ],
         }
 
     def labels(self) -> list[dict[str, Any]]:
