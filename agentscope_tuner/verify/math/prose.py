@@ -182,9 +182,9 @@ def allowed(word: str, said: frozenset[str], asked: str) -> bool:
 
 _INFLECTIONS = ("ed", "d", "ing")
 _COMMANDS = r"\\(?:[dt]?frac|sqrt|cdot|times|pi|left|right|sin|cos|tan|ln|log)(?![a-zA-Z])"
-_WORDLESS = re.compile(rf"(?:[\d+\-*/^{{}}().= ]|{_COMMANDS}|(?<![a-zA-Z])[a-z](?![a-zA-Z]))+")
+_WORDLESS = re.compile(rf"(?:[\d+\-*/^{{}}().= ]++|{_COMMANDS}|(?<![a-zA-Z])[a-z](?![a-zA-Z]))+")
 # Without names, and without letters that may be a unit or a power of ten
-_VALUE = re.compile(rf"(?:[\d+\-/^{{}}(). ]|{_COMMANDS}|(?<![a-zA-Z])[aciknpqrxyz](?![a-zA-Z]))+")
+_VALUE = re.compile(rf"(?:[\d+\-/^{{}}(). ]++|{_COMMANDS}|(?<![a-zA-Z])[aciknpqrxyz](?![a-zA-Z]))+")
 _OF_NUMBERS = re.compile(r"(?:[\d+\-/^{}().,<>\[\] ]|\\(?:[dt]?frac|sqrt|pi|left|right|infty)(?![a-zA-Z])|\\[{}])+")
 
 
