@@ -413,7 +413,8 @@ def _of_asked(text: str, question: str | None) -> str:
 
     Steps may stand between, but no other value.
     """
-    if (led := _LED_UNSPACED.fullmatch(text)) is not None and question is not None:
+    led = None if question is None or text.isascii() else _LED_UNSPACED.fullmatch(text)
+    if led is not None and question is not None:
         lead = re.sub(r"\\text|[{}$\s]", "", led["lead"]).rstrip("是为為").lstrip("所以故则")
         said = re.findall(r"[\u4e00-\u9fff]+|[^\u4e00-\u9fff]+", lead)
         is_plain = len(lead) > len("的") and re.search("[不非没無无未半倍几超至或和于]", lead) is None
