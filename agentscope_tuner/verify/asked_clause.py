@@ -383,8 +383,6 @@ def _asked(question: str) -> _Clause | None:
 
 # Languages in which a noun that is counted ends so
 _PLURAL_IN_S = re.compile(r"how many|combien|cuánt|quantos|quantas", re.IGNORECASE)
-
-
 _PLURAL = re.compile(r"[^\W\d_]+[sx]|people|children|men|women")
 
 

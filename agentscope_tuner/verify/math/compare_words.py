@@ -596,18 +596,16 @@ def _one_property(pair: Pair) -> Outcome:
     """Accept another word for a property: `orthogonal` for `perpendicular`, `it converges` for `convergent`."""
     if len(pair.answer) > LONGEST_OPTION or len(pair.ref.text) > LONGEST_OPTION:
         return UNKNOWN
-    sides = [
-        next((one for one in _PROPERTIES if one.fullmatch(plain(side))), None) for side in (pair.ref.text, pair.answer)
-    ]
+    truth, said = plain(pair.ref.text), plain(pair.answer)
+    if not any(one.fullmatch(truth) is not None and one.fullmatch(said) is not None for one in _PROPERTIES):
+        return UNKNOWN
     asked = "" if pair.question is None else pair.question.text.lower()
-    qualified = _QUALIFIED.search(f"{pair.ref.text} {pair.answer}".lower())
-    # what qualifies it may be another answer: `strictly increasing` where both are offered
-    is_plain = qualified is None or (qualified[0] == "line") == ("line" in asked or "liné" in asked)
-    is_plain = is_plain and "strict" not in asked and "streng" not in asked
-    return EQUAL if is_plain and sides[0] is not None and sides[0] is sides[1] else UNKNOWN
-
-
-_QUALIFIED = re.compile("line|strict|streng|mono")
+    # what qualifies it may be another answer: `strictly increasing` where both are offered, events in vector spaces
+    is_linear = "line" in truth or "line" in said or "liné" in truth or "liné" in said
+    is_other = any(one in asked for one in ("strict", "streng")) or (
+        is_linear and "line" not in asked and "liné" not in asked
+    )
+    return UNKNOWN if is_other else EQUAL
 
 
 def _same_words(pair: Pair) -> Outcome:

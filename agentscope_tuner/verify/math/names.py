@@ -687,10 +687,17 @@ _CALL = re.compile(r"[a-zA-Z]\([a-z]\)")
 _COMMON = frozenset({"n", "N", "m", "c", "C", "V", "M", "w", "d", "max", "min", "sup", "inf", "deg", "ord", "card"})
 
 
-_UNKNOWN_GIVEN, _ADDED = (
-    re.compile(r"\$?\s*(?P<letter>[a-z])\s*=(?:[^=,a-zA-Z\\]|\\[a-zA-Z]+)+\Z"),
-    re.compile(r"\w\s*[-+]\s*\w"),
-)
+# The value of a letter, and a sum
+_UNKNOWN_GIVEN = re.compile(r"\$?\s*(?P<letter>[a-z])\s*=(?:[^=,a-zA-Z\\]|\\[a-zA-Z]+)+\Z")
+_ADDED = re.compile(r"\w\s*[-+]\s*\w")
+
+
+def _is_of_sum(text: str, letter: str, value: str) -> bool:
+    """Whether a text gives a sum the value that its letter has: `p+2=3` for `p=3`."""
+    name, said = _named_value(text) or ("", "")
+    return said.strip() == value.strip(" $") and letter in LETTERS.findall(name) and _ADDED.search(name) is not None
+
+
 _ISOMORPHIC = re.compile(
     r"(?P<what>[^=≅≃]{1,120}?)(?<!\\not)(?<!\\not )(?:\\(?:cong|simeq)(?![a-z])|[≅≃])(?P<value>[^=≅≃]+)", re.DOTALL
 )
@@ -947,10 +954,8 @@ def value_named(text: str, ref: Side, asked: Question) -> str | None:
         text, is_of_another = (named[1] if is_own else text), is_of_another or is_own is False
     if is_of_another or ("=" in text and _is_another_name(text, ref, asked)):
         return None
-    (name, value), own = _named_value(text) or ("", ""), _UNKNOWN_GIVEN.match(ref.text)
-    is_value = own is not None and value.strip() == ref.text.rpartition("=")[2].strip(" $")
-    if own is not None and is_value and own["letter"] in LETTERS.findall(name) and _ADDED.search(name) is not None:
-        # `p+2=3` is no value of `p`
+    own = _UNKNOWN_GIVEN.match(ref.text) if "=" in text else None
+    if own is not None and _is_of_sum(text, own["letter"], ref.text.rpartition("=")[2]):
         return None
     if (
         (twice := _TWICE.match(text)) is not None

@@ -141,8 +141,8 @@ class Numeric:
         # the binary magnitudes of terms too small for this precision: each is a rounding error, or a real term that
         # more digits would show
         self.hidden: list[int] = []
-        # whether no root, logarithm or inverse function was imaginary: two of them may have a real product, at a point
-        # where nobody means the formula
+        # whether no root, logarithm or inverse function of a real number was imaginary: two of them may have a real
+        # product, at a point where nobody means the formula
         self.is_real = True
 
     def value(self, node: Node) -> Value:
@@ -172,11 +172,11 @@ class Numeric:
             case Quotient(above, below):
                 return self.quotient(above, below)
             case Power(base, exponent):
-                return self._noted(self.power(base, exponent))
+                return self.power(base, exponent)
             case Negation(inside):
                 return -self.value(inside)
             case Apply(function, args):
-                return self._noted(self.function(function, args))
+                return self.function(function, args)
             case Percent(inside):
                 return self.value(inside) / 100
             case Degrees(inside):
@@ -191,8 +191,8 @@ class Numeric:
                 return mp.matrix([[self.value(cell) for cell in row] for row in rows])
         raise NotANumber(f"a {type(node).__name__} has no value")
 
-    def _noted(self, found: Value) -> Value:
-        self.is_real = self.is_real and (isinstance(found, mp.matrix) or mp.im(found) == 0)
+    def _noted(self, found: Value, *args: Value) -> Value:
+        self.is_real = self.is_real and (mp.im(found) == 0 or any(mp.im(one) != 0 for one in args))
         return found
 
     def checked(self, found: Value) -> Value:
@@ -244,7 +244,7 @@ class Numeric:
             raise OutOfRange("a power out of range")
         if 0 < weight < mp.mpf(10) ** (_HIDDEN - mp.dps):
             self._note_hidden(weight)
-        return mp.power(base, exponent)
+        return self._noted(mp.power(base, exponent), base, exponent)
 
     def matrix_power(self, base: Value, exponent: Node) -> Value:
         if is_symbol(exponent, "T", "\\top"):
@@ -275,7 +275,7 @@ class Numeric:
         if name == "factorial":
             return self.factorial(args[0])
         if name == "log":
-            return self.logarithm(args)
+            return self._noted(self.logarithm(args), *args)
         check_range(name, args)
         sizes = [abs(a) for a in args]
         self.scale = max(self.scale, *sizes)
@@ -286,7 +286,7 @@ class Numeric:
         found = FUNCTIONS.get(name)
         if found is None or len(args) != 1:
             raise NotANumber(f"{name} of {len(args)} arguments")
-        return found(args[0])
+        return self._noted(found(args[0]), args[0])
 
     def logarithm(self, args: Sequence[Value]) -> Value:
         if len(args) == 2:

@@ -860,6 +860,7 @@ _WORKED = word_set("root per wurzel pro racine raíz raiz radice por корен�
 
 @lru_cache(maxsize=1_024)
 def _quantity_of_another(noun: str, question: str) -> str:
+    """As `_other_quantity`, of the words before `is`, in lower case."""
     own, asked = WORDS.findall(noun), WORDS.findall(asking_clause(question)[0].lower())
     content = [one for one in own if len(one) > 1 and one not in OPENS and one not in SO and not _calls_right(one)]
     if all(any(same_word(one, other) for other in asked) for one in content):

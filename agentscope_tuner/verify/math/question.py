@@ -852,11 +852,16 @@ class Question:
         return marks if len(marks) >= _FEWEST_CHOICES else []
 
     def in_latin(self, text: str) -> str:
-        """A choice by its letter of another script, alone or before its text, under the Latin one; other texts as they
-        are.
+        """A choice by its letter of another script, alone or before its text, under the Latin one of its place.
+
+        Other texts are as they are; among Cyrillic letters a Latin one is the letter that it looks like, or none.
         """
-        found = _CHOSEN_ABROAD.match(text) if self._offer[0][0] > "\x7f" else None
-        if found is None:
+        first = self._offer[0][0]
+        if first <= "\x7f":
+            return text
+        if first == "А" and (typed := _TYPED_IN_LATIN.fullmatch(text)) is not None:
+            text = {"A": "А", "B": "В", "E": "Е"}.get(typed["letter"], f"\\text{{the Latin letter {typed['letter']}}}")
+        if (found := _CHOSEN_ABROAD.match(text)) is None:
             return text
         said = closed(found["said"]).strip()
         return f"{_IN_LATIN[found['letter']]}{f'. {said}' if said else ''}"
@@ -1005,6 +1010,7 @@ _CHOSEN_ABROAD = re.compile(
     rf"\s*(?:\\text[a-z]*\s*\{{\s*)?[(（]?\s*(?P<letter>[{_ABROAD}])\s*(?:[)）.．:：]|(?=[}}\s]*\Z))(?P<said>.*)",
     re.DOTALL,
 )
+_TYPED_IN_LATIN = re.compile(r"\s*(?:\\text[a-z]*\s*\{\s*)?[(（]?\s*(?P<letter>[A-J])\s*[)）.]?[\s}]*")
 _CHOICE_BEGINS = re.compile(r"(?:\s|~|\\[ ,;:!]|\\q?quad(?![a-z])|\})*+")
 # What may stand behind the text of a choice, read backwards
 _CHOICE_ENDS = re.compile(r"(?:dauqq?\\|\\\\|[ ,;:!]\\|[ \t\r~;；,，。])*+")

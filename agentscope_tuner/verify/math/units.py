@@ -204,7 +204,8 @@ _LINES = {name: dimension for name, _, dimension in _ROWS}
 #: Units whose symbol is a letter of the Latin alphabet.
 SINGLE_LETTERS = frozenset(name for name in _UNITS if len(name) == 1 and name.isascii() and name.isalpha())
 #: The names and the symbols of units in lower case, as the words of a sentence are compared.
-IN_LOWER_CASE = frozenset(map(str.lower, _UNITS))
+#: Without the Russian amperes and volts, which are small words there.
+IN_LOWER_CASE = frozenset(map(str.lower, _UNITS)) - {"а", "в"}
 SCALES = {"dozen": 12, "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 SCALES |= {"万": 10**4, "亿": 10**8}
 PERCENT = frozenset({"percent", "pct", "percentage", "percents"})

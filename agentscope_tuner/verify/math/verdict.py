@@ -743,6 +743,7 @@ def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
 
 
 def _without_own_unit(question: str, defined: re.Match[str]) -> str:
+    """Nothing of the unit that is written in others, if it is the question's own; else all of it."""
     own = unit_named(defined["unit"])
     named = {measure(((one, 1),)) for one in units_named_in(question)}
     return "" if own is not None and measure(((own, 1),)) in named else defined[0]
