@@ -110,14 +110,15 @@ class Result:
     judged: int
     # outputs paid, ordinary answers misjudged, code that ran: must be empty anywhere, on any machine
     wrong: list[str]
-    # outputs that took more than a second of CPU time, of the judging process and its workers together: must be empty
+    # outputs that took more than a second of CPU time, of the judging process and its workers together, without the
+    # start of a worker that replaces a killed one: must be empty
     late: list[str]
     slowest_cpu_seconds: float
 
 
 def judge_all(where: str, rounds: int = 1) -> Result:
     """Judge every hostile output here and now, an ordinary one after each; in each further round against another
-    reference, which none of them states either.
+    reference, which none of them states either. A new worker judges an ordinary sum first, for which it imports sympy.
     """
     judge = MathAnswerAsJudge(load_config())
     wrong: list[str] = []
@@ -125,8 +126,13 @@ def judge_all(where: str, rounds: int = 1) -> Result:
     slowest = 0.0
     again = (Hostile(output, str(10**6 + number)) for number in range(1, rounds) for output, _ in outputs())
     judged = 0
+    workers: list[int] | None = None
     for hostile in chain(outputs(), again):
         judged += 1
+        if shared().pids() != workers:
+            workers = shared().pids()
+            if not _judged(judge, "\\boxed{\\sum_{k=1}^{\\infty} \\frac{1}{2^k}}", "1")[1]:
+                wrong.append(f"a new worker misjudged an ordinary sum before answer {judged}")
         started = _cpu()
         reward = _judged(judge, hostile.output, hostile.reference)
         took = _cpu() - started
