@@ -229,19 +229,18 @@ def test_nothing_is_blamed_for_lack_of_time() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(300)
 def test_the_parts_that_a_few_rows_need_are_told_from_those_that_they_do_not(tmp_path: Path) -> None:
     # In a process of its own: the package is imported anew there
     cases, report = tmp_path / "rows.jsonl", tmp_path / "report.md"
     records = [
-        {"reference": "5", "answer": "5\\text{ cm}", "equal": True},
+        {"reference": "2\\sin(3)\\cos(1)", "answer": "\\sin(4)+\\sin(2)", "equal": True},
         {"reference": "5", "answer": "6", "equal": False},
-        {"reference": "\\frac12", "answer": "\\dfrac12", "equal": True},
     ]
     cases.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-    asked = ["--alone", "--cases", str(cases), "--only", "tokens", "--jobs", "2", "--output", str(report)]
+    asked = ["--alone", "--cases", str(cases), "--only", "math/numeric", "--jobs", "2", "--output", str(report)]
     subprocess.run([sys.executable, "-m", "benchmarks.math.ablate", *asked], cwd=ROOT, check=True, capture_output=True)
     text = report.read_text(encoding="utf-8")
     idle = text.partition("## What earns nothing")[2]
-    assert "`tfrac:=\\frac`" in idle
-    assert "`dfrac:=\\frac`" not in idle
+    assert "`'tan'`" in idle
+    assert "`'sin'`" not in idle
