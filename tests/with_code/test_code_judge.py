@@ -368,6 +368,29 @@ _DEFAULT = "import inspect\ndef given(f): return inspect.signature(f).parameters
 _ALL = "def f(tasks):\n  for one in tasks:\n    try: one()\n    except"
 _NAMED = "def g(one):\n  try: one()\n  except BaseException as e: return type(e).__name__"
 _NOTES = "def f(g):\n  try: g()\n  except ValueError as e:\n    e.add_note('a')\n    raise"
+_ADDS = (
+    "class P:\n  def __init__(self, x): self.x = x\n"
+    "  def __add__(self, other): return P(self.x + other.x) if isinstance(other, P) else {0}\n"
+    "  def __eq__(self, other): return self.x == other.x if isinstance(other, P) else {0}\n"
+    "  def __lt__(self, other): return self.x < other.x if isinstance(other, P) else {0}\n"
+)
+_REFLECTS = (
+    "class Meter:\n  def __init__(self, v): self.v = v\n  def __add__(self, other): return NotImplemented\n"
+    "class Foot:\n  def __init__(self, v): self.v = v\n  def __radd__(self, other): return Meter(other.v + {})"
+)
+_POSITIVE = (
+    "class Positive:\n  def __set_name__(self, owner, name): self.name = name\n"
+    "  def __get__(self, one, kind=None): return self if one is None else getattr(one, '_' + self.name, 0)\n"
+    "  def __set__(self, one, value):\n    if value <= 0: raise ValueError(self.name)\n"
+    "    setattr(one, '_' + self.name, value)\n"
+    "  def __delete__(self, one): delattr(one, '_' + self.name)\n"
+)
+_ONCE = (
+    "class once:\n  def __init__(self, f): self.f = f\n  def __set_name__(self, owner, name): self.name = name\n"
+    "  def __get__(self, one, kind=None):\n"
+    "    if self.name not in one.__dict__: one.__dict__[self.name] = self.f(one)\n"
+    "    return one.__dict__[self.name]"
+)
 _OWN_ERRORS = """
 class AppError(Exception):
   def __init__(self, *a): super().__init__(*a)
@@ -594,6 +617,47 @@ class Late(AppError, TimeoutError): pass
             "import inspect\ndef f(g):\n  both = [inspect.signature(g).bind(x) for x in (1, 0)]\n"
             "  [one.apply_defaults() for one in both]\n  return tuple(g(*one.args) for one in both)",
             "def f(g): return (None, False)",
+        ),
+        # what an operator's method says of others is told as it is
+        (
+            "assert P.__add__(P(1), 5) is NotImplemented and P(1).__lt__('a') is NotImplemented\n"
+            "assert P(1).__eq__(5) is NotImplemented and P(1) != 5 and P(1) + P(2) == P(3) and P(1) < P(2)\n"
+            "try: P(1) + 5\nexcept TypeError as error: assert 'unsupported operand' in str(error)",
+            _ADDS.format("NotImplemented"),
+            _ADDS.format("False"),
+        ),
+        (
+            "assert (Meter(1) + Foot(10)).v == 4 and Meter(1).__add__(Foot(1)) is NotImplemented",
+            _REFLECTS.format(3),
+            _REFLECTS.format(4),
+        ),
+        # a descriptor of the program's in a class of the tests
+        (
+            "class Item:\n  price = Positive()\n  def __init__(self, price): self.price = price\n"
+            "one, other = Item(3), Item(4)\nassert (one.price, other.price) == (3, 4)\n"
+            "assert isinstance(Item.price, Positive)\ndel one.price\nassert one.price == 0\n"
+            "try: Item(-1)\nexcept ValueError as error: assert str(error) == 'price'\nelse: assert False",
+            _POSITIVE,
+            _POSITIVE.replace("<= 0", "< -1"),
+        ),
+        (
+            "calls = []\nclass A:\n  @once\n  def x(self): return calls.append(1) or 42\n"
+            "a = A()\nassert (a.x, a.x, len(calls), A().x, len(calls)) == (42, 42, 1, 42, 2)",
+            _ONCE,
+            _ONCE.replace("not in", "in"),
+        ),
+        # an object that its own text makes is an answer
+        (
+            "assert eval(repr(T(1.5, [2]))) == T(1.5, [2]) != eval(repr(T(2.5, [2])))\n"
+            "assert eval(repr(T(T(1), 'b'))).a.a == 1",
+            "from dataclasses import dataclass\n@dataclass\nclass T:\n  a: object\n  b: object = 0",
+            "class T:\n  def __init__(self, a, b=0): self.a = a\n  def __eq__(self, other): return True\n"
+            "  def __repr__(self): return 'T(1, 0)'",
+        ),
+        (
+            "from fractions import Fraction as F\nassert eval(repr(P(F(1, 2))), {'P': P, 'Fraction': F}).x == F(1, 2)",
+            "class P:\n  def __init__(self, x): self.x = x\n  def __repr__(self): return f'P({self.x!r})'",
+            "class P:\n  def __init__(self, x): self.x = x\n  def __repr__(self): return f'P(abs({self.x!r}))'",
         ),
         # what a test's function hands back as it came is still not to be looked at
         (
@@ -1045,6 +1109,42 @@ def test_a_loop_begins_in_one_of_the_tests(framework: str, program: str, reward:
     source += "def test_none(): each(-1)\ndef test_it(): each(12)"
     tests = {"framework": framework, "module": "solution", "test": source}
     judgement = code_judge().judge(asked(tests), wrote(program))
+    assert judgement.reward == reward, judgement
+
+
+_EMPTIED = "data = [3, 1, 2]\nassert order(data) == sorted(data)"
+_EMPTIED_WORDS = "words = {'b', 'a'}\nassert order(words) == sorted(word.upper() for word in words)"
+_EMPTIED_PAIRS = "data = {'a': 1}\nassert order(data) == {value: key for key, value in data.items()}"
+
+
+@pytest.mark.parametrize(
+    ("test", "program", "reward"),
+    [
+        *(
+            (test, f"def order(data):\n  {how}", 0.0)
+            for test in (_EMPTIED, _EMPTIED_WORDS)
+            for how in ("data.clear(); return []", "while data: data.pop()\n  return []", "del data[:]; return data")
+        ),
+        (_EMPTIED_PAIRS, "def order(data):\n  data.clear()\n  return {}", 0.0),
+        (_EMPTIED, "def order(data): return sorted(data)", 1.0),
+        (_EMPTIED, "def order(data):\n  data.sort()\n  return data", 1.0),
+        (_EMPTIED_PAIRS, "def order(data): return {value: key for key, value in data.items()}", 1.0),
+        # what the program uses up, and what it is asked to empty
+        ("assert order([3, 1, 2]) == 6", "def order(data): return sum(data.pop() for _ in [*data])", 1.0),
+        (
+            "data = [3, 1]\nassert order(data) == [3, 1] and data == [] and not data",
+            "def order(data):\n  out = data[:]\n  data.clear()\n  return out",
+            1.0,
+        ),
+        (
+            "data = {1: 2}\nassert order(data) is data and len(data) == 0",
+            "def order(data): data.clear(); return data",
+            1.0,
+        ),
+    ],
+)
+def test_a_list_that_the_program_empties_is_no_expected_result(test: str, program: str, reward: float) -> None:
+    judgement = code_judge().judge(asked([test]), wrote(program))
     assert judgement.reward == reward, judgement
 
 

@@ -45,8 +45,8 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     StandInView,
     as_of_data,
     built_in,
-    found_in_class,
     given_of,
+    in_classes,
     is_raised,
     named,
     new,
@@ -665,7 +665,7 @@ class Program:
         space |= {"__init__": begin} | _as_data(told["data"])
         space |= {"__next__": StandInIterator.__next__} if told["next"] else {}
         space |= {"__await__": StandInIterator.__await__} if told["awaits"] else {}
-        space |= {"__get__": found_in_class} if told["gets"] else {}
+        space |= in_classes(told["in_classes"])
         plain = next((_PLAIN[one] for one in told["builtin"] if one in _PLAIN), None)
         if plain is not None:
             space |= of_data(plain, {*map(str, told["over"])}, [*map(str, told["fields"])])
@@ -801,6 +801,15 @@ class Program:
             if isinstance(one, StandIn) and number_of(one) in before:
                 object.__setattr__(one, "_made", False)
         return [one for one in found if type(one) is kind and one._made and is_frozen]
+
+    def answered_by(self, make: Callable[[], object]) -> object:
+        """What the program's own text makes: an answer, whoever runs the text."""
+        before = len(self.made)
+        found = make()
+        for one in self.made[before:]:
+            object.__setattr__(one, "_made", False)
+        del self.made[before:]
+        return found
 
     def made_otherwise(self, one: Any) -> list[Any]:
         """Objects made as a test has made this one, but of other data in one place."""

@@ -13,6 +13,8 @@ is built on a list, a list that the test has lent. And what the program prints, 
   items: if one passes, the test has not looked at what it was written for.
 - where `zip` or `map` has left items out, with an answer that has one more item: if the side that ended grows by it,
   and the longer does not, then the longer is what the answer was to be compared with.
+- where the program has emptied a list that a test has lent it: if the test fails with the list as it was, and passes
+  with several others in its place, then it compares the list with itself, such as an answer with the sorted list.
 
 A test that does not even pass with the very answers that it got is not looked at: it depends on more than these. One
 that got too much for a second look fails where it has looked at nothing of an answer.
@@ -40,12 +42,17 @@ from agentscope_tuner.verify.code.inside.stand_ins import is_of_tests
 CONTRADICTING = "the program's answers to one call contradict each other"
 TOO_FEW = "the program's answer has fewer items than it is compared with"
 EMPTY = "the program's answer is empty, and the test looks at each item of it"
+EMPTIED = "the program has emptied what the test compares its answer with"
 # What only says what a name stands for; None is an answer to the program
 _NAMING = {"module", "method", "names", "attr", "states", None}
 # characters of messages that are kept of a test, and of all
 _MOST_KEPT, _MOST_OF_ALL = 1_000_000, 16_000_000
 # answers and items that are tried, parts of an answer that are looked at, and seconds of CPU for all of it
 _MOST_TRIED, _MOST_PARTS, _MOST_INLINE, _SECONDS = 600, 20, 100_000, 1.0
+# texts that are the same in small and capital letters
+_UNCASED = ("0", "1", "2")
+# so many items in a list that was emptied are too many for a test that asks for one
+_SEVERAL = 3
 _SIZED = (list, tuple, str)
 _DEPTH = 20
 
@@ -114,6 +121,7 @@ class _Run(NamedTuple):
         before: the state of this side as it began.
         is_uneven: whether it has paired things unevenly.
         loops: the loops that it has come to, and whether they have begun.
+        has_emptied: whether the program has emptied a container of the tests.
     """
 
     name: str
@@ -122,6 +130,7 @@ class _Run(NamedTuple):
     before: list[dict[str, Any]]
     is_uneven: bool
     loops: dict[int, bool]
+    has_emptied: bool
 
 
 class Replays:
@@ -145,6 +154,7 @@ class Replays:
         # the loops that a test has come to, and whether they have begun; and how many tests more there are where not
         self._loops, self._idle = dict[int, bool](), Counter[int]()
         self._end, self._kept, self._all = 0.0, 0, 0
+        self._has_emptied = False
         # what the program is given as a test runs again
         self._given: list[object] = []
         # what was asked last; and by number, how the tests have come to an object, and whether by what is empty
@@ -215,6 +225,7 @@ class Replays:
         reply: dict[str, Any] = self._receive()
         if isinstance(told := reply.get("ok"), dict) and isinstance(told.get("h"), dict):
             self._known[told["h"]["id"]] = (origin, is_of_empty)
+        self._has_emptied |= bool(_emptied(reply))
         # another thread may have had too much for a second look
         if (said := self._said) is not None and to[0] != "turn":
             self._kept += len(json.dumps(reply))
@@ -224,7 +235,7 @@ class Replays:
 
     def begin(self) -> None:
         """A test begins."""
-        self._said, self._pairs, self._kept, self._loops = [], [], 0, {}
+        self._said, self._pairs, self._kept, self._loops, self._has_emptied = [], [], 0, {}, False
         self._before = [_copied(vars(self._program)), _copied(vars(self._shared)) | self._shared.alive()]
 
     def end(self, name: str, rerun: Callable[[], object] | None) -> None:
@@ -240,7 +251,7 @@ class Replays:
         said = said if self._all <= _MOST_OF_ALL else None
         if rerun and self._kept and not self._has_threads:
             is_uneven = any(one.longer and (said or not one.taken[one.ended]) for one in pairs or [])
-            self._runs.append(_Run(name, rerun, said, self._before, is_uneven, self._loops))
+            self._runs.append(_Run(name, rerun, said, self._before, is_uneven, self._loops, self._has_emptied))
 
     def refused(self) -> dict[str, str]:
         """The tests that have passed by what they leave out, and why."""
@@ -253,6 +264,8 @@ class Replays:
                 found[run.name] = TOO_FEW
             elif loops and self._is_idle(run, loops):
                 found[run.name] = EMPTY
+            elif run.has_emptied and self._is_hollow(run):
+                found[run.name] = EMPTIED
         self._end = min(self._end, time.process_time() + _SECONDS / 2)
         for places in self._differing():
             if self._contradict(places):
@@ -319,6 +332,16 @@ class Replays:
             for said in _longer(run.said, at, tried)
             if time.process_time() < self._end
         )
+
+    def _is_hollow(self, run: _Run) -> bool:
+        """Whether a test fails with what the program has emptied as it was, and passes with others in its place."""
+        if run.said is None or not self._passes(run, run.said):
+            return run.said is None
+        if self._passes(run, _refilled(run.said, None)):
+            return False
+        tried = _unlike([*_UNCASED, *map(pack, _possible(self._source, ()))])[: _MOST_TRIED // 3]
+        passed = (self._passes(run, _refilled(run.said, [item])) for item in tried)
+        return len([*itertools.islice(filter(None, passed), _SEVERAL)]) == _SEVERAL
 
     def _differing(self) -> Iterator[list[tuple[int, int]]]:
         """By call: where it got answers, and nothing else was called meanwhile that has a state."""
@@ -400,6 +423,10 @@ class _Items(NamedTuple):
     made_of: Callable[[list[Any]], Any]
     kind: str = ""
 
+    def of(self, items: list[Any]) -> Any:
+        """The same of other items, each with itself where it is of pairs."""
+        return self.made_of([[one, one] for one in items] if self.kind == "pairs" else items)
+
 
 def _items(node: Any) -> _Items | None:
     if type(node) is list:
@@ -424,6 +451,27 @@ def _items(node: Any) -> _Items | None:
         kind = "pairs" if tag == "makes" else inner.kind
         return _Items(inner.items, lambda items: {tag: [told[0], inner.made_of(items)]}, kind)
     return None
+
+
+def _emptied(reply: dict[str, Any]) -> list[str]:
+    """The containers of the tests that the program has emptied, by their numbers, which are odd."""
+    held = {key: _items(told) for key, told in reply.get("held", {}).items() if int(key) % 2}
+    return [key for key, found in held.items() if found and not found.items]
+
+
+def _refilled(said: list[_Replied], items: list[Any] | None) -> Iterator[_Replied]:
+    """What was said, with these items in what was emptied, and in what is empty from then on; if None, as it was."""
+    has_emptied = False
+    for one in said:
+        held = one.reply.get("held", {})
+        has_emptied |= bool(emptied := _emptied(one.reply))
+        if items is None:
+            yield one.telling(held={key: told for key, told in held.items() if key not in emptied}) if emptied else one
+            continue
+        told = {"ok": one.reply.get("ok"), **held} if has_emptied else {}
+        filled = {key: found.of(items) for key, part in told.items() if (found := _items(part)) and not found.items}
+        answer = {"ok": filled.pop("ok")} if "ok" in filled else {}
+        yield one.telling(held=held | filled, **answer) if filled or answer else one
 
 
 def _are_bytes(items: list[Any]) -> bool:

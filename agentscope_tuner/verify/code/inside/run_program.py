@@ -193,10 +193,18 @@ class ProgramTexts:
         source: the tests, whose own text may do anything.
         on_code: is told where text of the program's would be run that is more than an expression; it raises.
         on_statements: the same, where that is no expression's value.
+        makes: makes objects of the program's classes, as `eval(repr(one))` does, of data that it names: it is given the
+            variables that the text may name and the expression, and returns None where that is anything else.
     """
 
-    def __init__(self, source: str, on_code: Callable[[], object], on_statements: Callable[[], object]) -> None:
-        self._source, self._on_code, self._on_statements = source, on_code, on_statements
+    def __init__(
+        self,
+        source: str,
+        on_code: Callable[[], object],
+        on_statements: Callable[[], object],
+        makes: Callable[[Mapping[str, object], Any], Callable[[], object] | None] = lambda _names, _tree: None,
+    ) -> None:
+        self._source, self._on_code, self._on_statements, self._makes = source, on_code, on_statements, makes
         self._kept: list[bytes] = []
         # without white space, which tests take away, and in lower case
         self._said: list[str] = []
@@ -220,6 +228,9 @@ class ProgramTexts:
             spaces = _spaces(caller, *spaces, **more)
             text = source if self._is_foreign(source, caller.f_code) else self._text_behind(source)
             if text is not None and not _is_expression(text, self._names(caller, spaces)):
+                variables = {name: value for space in spaces for name, value in dict(space).items()}
+                if isinstance(source, str) and (make := self._makes(variables, _parsed(_text_of(source)))):
+                    return make()
                 self._on_code()
             return run_text(compiled(source, "eval", caller), *spaces)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import datetime
 import functools
 import importlib
 import importlib.abc
@@ -21,7 +22,9 @@ import sys
 import traceback
 import types
 import unittest
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -36,6 +39,7 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     CannotTravelError,
     NotComparableError,
     StandIn,
+    StandInClass,
     constants_of,
     is_data,
     set_once,
@@ -97,13 +101,49 @@ def _guarded(asked: dict[str, Any]) -> Program:
         program.cannot_travel = "they run code that the program wrote"
         raise CannotTravelError(program.cannot_travel)
 
-    texts = run_program.ProgramTexts(f"{asked['setup']}\n{asked['source']}", refuse, refuse_here)
+    def makes(names: Mapping[str, object], tree: Any) -> Callable[[], object] | None:
+        if tree is None or not _is_own_object(tree.body, names):
+            return None
+        return partial(program.answered_by, partial(_own_object, tree.body, names))
+
+    texts = run_program.ProgramTexts(f"{asked['setup']}\n{asked['source']}", refuse, refuse_here, makes)
     code_values.ask_in_protocols(StandIn)
     program = Program(JailLine(LINE, texts.keep))
     sizes = empty_arrays.guard_numbers(f"{asked['setup']}\n{asked['source']}", lambda: program.has_answered)
     texts.guard()
     program.replays = Replays(program, f"{asked['setup']}\n{asked['source']}", sizes.note)
     return program
+
+
+# Classes of data that a repr names
+_OF_DATA = (Decimal, Fraction, datetime.date, datetime.datetime, datetime.timedelta, frozenset, set)
+
+
+def _is_own_object(node: ast.AST, names: Mapping[str, object]) -> bool:
+    """Whether an expression makes an object of a class of the program's, of data and of such objects."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return False
+    parts = [*node.args, *(keyword.value for keyword in node.keywords if keyword.arg)]
+    kind = names.get(node.func.id)
+    is_whole = len(parts) == len(node.args) + len(node.keywords)
+    is_own = isinstance(kind, StandInClass) and bool(vars(kind).get("_is_class"))
+    is_own |= any(kind is one for one in _OF_DATA)
+    return is_own and is_whole and all(_is_plain(part) or _is_own_object(part, names) for part in parts)
+
+
+def _is_plain(node: ast.AST) -> bool:
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def _own_object(node: Any, names: Mapping[str, Any]) -> Any:
+    if _is_plain(node):
+        return ast.literal_eval(node)
+    named = {keyword.arg: _own_object(keyword.value, names) for keyword in node.keywords}
+    return names[node.func.id](*(_own_object(part, names) for part in node.args), **named)
 
 
 def _replayed(program: Program, outcomes: list[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
