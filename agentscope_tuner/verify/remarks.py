@@ -333,13 +333,28 @@ def _in_one_spelling(text: str, behind: str) -> str:
     return behind
 
 
+_COUNTED_IN_WORDS = re.compile(r"\b(?P<number>[^\W\d_]{2,12}) (?=(?P<of>[^\W\d_]{2,}))")
+
+
+def _in_figures_of(question: str, said: str) -> str:
+    """Words with the numbers in figures that the question writes so: `after three years`, where it says `3 years`."""
+
+    def in_figures_there(one: re.Match[str]) -> str:
+        found = number_in_words([one["number"]])
+        value = next(numbers_said(one["number"]), None) if is_number_word(one["number"]) else found and found[0]
+        is_there = value and re.search(rf"(?<![\d.]){value} {re.escape(one['of'])}\b", question) is not None
+        return f"{value} " if is_there else one[0]
+
+    return _COUNTED_IN_WORDS.sub(in_figures_there, said) if any(map(str.isdigit, question)) else said
+
+
 def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: bool) -> str:
     """What is said behind an answer other than that it is the answer; empty where all is understood.
 
     Args:
         text: the answer.
     """
-    behind = _in_one_spelling(text, behind)
+    behind = _in_figures_of(asked.text, _in_one_spelling(text, behind))
     # a token ends the model's turn, and behind it another turn may only begin
     behind, *others = _TURN_ENDS.split(behind)
     if not _ROLES.issuperset(

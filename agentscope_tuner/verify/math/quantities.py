@@ -109,7 +109,7 @@ common difference;;; 公差
 coefficient;;; leading coefficient
 discriminant;;; dis[ck]riminant|判别式
 markdown;;; discount|markdown|rabatt~|remise~
-elasticity;; E e; elasti(?:c|z|s|ch)|élasti|эластичност|弹性|弾力性|탄력성|esnekli|độ co giãn
+elasticity;; E e; elasti(?:cit|cid|zit|sit)|elastyczn|élasticit|эластичност|弹性|弾力性|탄력성|esnekli|độ co giãn
 slope;; m k a; slope|gradient~|steigung|pente|pendiente|pendenza|declive|斜率|傾き|기울기|накл
 compound; ?; ; molar|density|concentration|flow~|dichte|densit|плотност|密度|농도|밀도
 first term;; a_1 a_0 a; first term

@@ -20,7 +20,8 @@ DIMENSIONS = {
         |mm millimeter millimetre 毫米 мм 1/1000
         |dm decimeter decimetre 分米 дм 1/10|km kilometer kilometre 千米 公里 км 1000
         |nm nanometer nanometre 1/1000000000|pm picometer picometre 1/1000000000000
-        |Å angstrom ångström ångstrom 1/10000000000|Mm megameter megametre 1000000|μm micrometer micrometre 1/1000000
+        |Å angstrom ångström ångstrom 1/10000000000|ly lightyear 9460730472580800
+        |AU 149597870700|Mm megameter megametre 1000000|μm micrometer micrometre 1/1000000
         |inch in 254/10000|ft foot feet 3048/10000|yd yard 9144/10000|mi mile 1609344/1000""",
     "length^2": "hectare ha 公顷 10000|acre 40468564224/10000000",
     "length^3": """l L liter litre 升 л 1/1000
@@ -73,7 +74,8 @@ DIMENSIONS = {
     "mass length^2 time^-3": "W watt Вт 瓦特 瓦 1000|kW kilowatt 1000000|MW megawatt 1000000000|mW milliwatt 1",
     "mass length time^-2": "N newton Н 牛顿 牛 1000|kN kilonewton 1000000",
     "mass length^-1 time^-2": "Pa pascal Па 帕斯卡 帕 1000|kPa kilopascal 1000000"
-    "|MPa megapascal 1000000000|atm 101325000",
+    "|MPa megapascal 1000000000|atm atmosphere 101325000|hPa hectopascal 100000|bar 100000000|mbar millibar 100000"
+    "|torr Torr 101325000/760",
     "time^-1": "Hz hertz Гц 赫兹 赫 1|kHz kilohertz 1000|MHz megahertz 1000000|GHz gigahertz 1000000000|rpm",
     "mass length^2 time^-3 current^-1": "V В volt 伏特 伏 1000|mV millivolt 1|kV kilovolt 1000000",
     "current": "A А ampere amp 安培 安 1|mA milliampere milliamp 1/1000|μA microampere 1/1000000|kA kiloampere 1000",
