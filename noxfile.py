@@ -611,7 +611,7 @@ def _keep_environment(name: str, commands: Sequence[str]) -> None:
         install(session, commands)
 
     keep.__doc__ = f"the environment .venvs/{name}"
-    nox.session(name=name, python=PYTHONS.get(WANTED.get(name, name)), reuse_venv=True)(keep)
+    nox.session(name=name, python=PYTHONS.get(WANTED.get(name, name), sys.executable), reuse_venv=True)(keep)
 
 
 def _register(task: Task) -> None:
