@@ -374,23 +374,6 @@ _ADDS = (
     "  def __eq__(self, other): return self.x == other.x if isinstance(other, P) else {0}\n"
     "  def __lt__(self, other): return self.x < other.x if isinstance(other, P) else {0}\n"
 )
-_REFLECTS = (
-    "class Meter:\n  def __init__(self, v): self.v = v\n  def __add__(self, other): return NotImplemented\n"
-    "class Foot:\n  def __init__(self, v): self.v = v\n  def __radd__(self, other): return Meter(other.v + {})"
-)
-_POSITIVE = (
-    "class Positive:\n  def __set_name__(self, owner, name): self.name = name\n"
-    "  def __get__(self, one, kind=None): return self if one is None else getattr(one, '_' + self.name, 0)\n"
-    "  def __set__(self, one, value):\n    if value <= 0: raise ValueError(self.name)\n"
-    "    setattr(one, '_' + self.name, value)\n"
-    "  def __delete__(self, one): delattr(one, '_' + self.name)\n"
-)
-_ONCE = (
-    "class once:\n  def __init__(self, f): self.f = f\n  def __set_name__(self, owner, name): self.name = name\n"
-    "  def __get__(self, one, kind=None):\n"
-    "    if self.name not in one.__dict__: one.__dict__[self.name] = self.f(one)\n"
-    "    return one.__dict__[self.name]"
-)
 _OWN_ERRORS = """
 class AppError(Exception):
   def __init__(self, *a): super().__init__(*a)
@@ -621,30 +604,10 @@ class Late(AppError, TimeoutError): pass
         # what an operator's method says of others is told as it is
         (
             "assert P.__add__(P(1), 5) is NotImplemented and P(1).__lt__('a') is NotImplemented\n"
-            "assert P(1).__eq__(5) is NotImplemented and P(1) != 5 and P(1) + P(2) == P(3) and P(1) < P(2)\n"
+            "assert P(1) != 5 and P(1) + P(2) == P(3) and P(1) < P(2)\n"
             "try: P(1) + 5\nexcept TypeError as error: assert 'unsupported operand' in str(error)",
             _ADDS.format("NotImplemented"),
             _ADDS.format("False"),
-        ),
-        (
-            "assert (Meter(1) + Foot(10)).v == 4 and Meter(1).__add__(Foot(1)) is NotImplemented",
-            _REFLECTS.format(3),
-            _REFLECTS.format(4),
-        ),
-        # a descriptor of the program's in a class of the tests
-        (
-            "class Item:\n  price = Positive()\n  def __init__(self, price): self.price = price\n"
-            "one, other = Item(3), Item(4)\nassert (one.price, other.price) == (3, 4)\n"
-            "assert isinstance(Item.price, Positive)\ndel one.price\nassert one.price == 0\n"
-            "try: Item(-1)\nexcept ValueError as error: assert str(error) == 'price'\nelse: assert False",
-            _POSITIVE,
-            _POSITIVE.replace("<= 0", "< -1"),
-        ),
-        (
-            "calls = []\nclass A:\n  @once\n  def x(self): return calls.append(1) or 42\n"
-            "a = A()\nassert (a.x, a.x, len(calls), A().x, len(calls)) == (42, 42, 1, 42, 2)",
-            _ONCE,
-            _ONCE.replace("not in", "in"),
         ),
         # an object that its own text makes is an answer
         (
@@ -653,6 +616,12 @@ class Late(AppError, TimeoutError): pass
             "from dataclasses import dataclass\n@dataclass\nclass T:\n  a: object\n  b: object = 0",
             "class T:\n  def __init__(self, a, b=0): self.a = a\n  def __eq__(self, other): return True\n"
             "  def __repr__(self): return 'T(1, 0)'",
+        ),
+        # and no other name is one of a class, such as that which the test expects
+        (
+            "kind = One\nassert type(eval(f(1))) is kind",
+            "class One: pass\ndef f(n): return 'One()'",
+            "class One: pass\ndef f(n): return 'kind()'",
         ),
         (
             "from fractions import Fraction as F\nassert eval(repr(P(F(1, 2))), {'P': P, 'Fraction': F}).x == F(1, 2)",

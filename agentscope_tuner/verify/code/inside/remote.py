@@ -45,8 +45,8 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     StandInView,
     as_of_data,
     built_in,
+    found_in_class,
     given_of,
-    in_classes,
     is_raised,
     named,
     new,
@@ -665,7 +665,7 @@ class Program:
         space |= {"__init__": begin} | _as_data(told["data"])
         space |= {"__next__": StandInIterator.__next__} if told["next"] else {}
         space |= {"__await__": StandInIterator.__await__} if told["awaits"] else {}
-        space |= in_classes(told["in_classes"])
+        space |= {"__get__": found_in_class} if told["gets"] else {}
         plain = next((_PLAIN[one] for one in told["builtin"] if one in _PLAIN), None)
         if plain is not None:
             space |= of_data(plain, {*map(str, told["over"])}, [*map(str, told["fields"])])

@@ -13,8 +13,8 @@ is built on a list, a list that the test has lent. And what the program prints, 
   items: if one passes, the test has not looked at what it was written for.
 - where `zip` or `map` has left items out, with an answer that has one more item: if the side that ended grows by it,
   and the longer does not, then the longer is what the answer was to be compared with.
-- where the program has emptied a list that a test has lent it: if the test fails with the list as it was, and passes
-  with several others in its place, then it compares the list with itself, such as an answer with the sorted list.
+- where the program has emptied a list that a test has lent it, and an answer is empty: if the test passes only as long
+  as both hold the same, whatever that is, then it compares the answer with the list that the program has emptied.
 
 A test that does not even pass with the very answers that it got is not looked at: it depends on more than these. One
 that got too much for a second look fails where it has looked at nothing of an answer.
@@ -49,10 +49,11 @@ _NAMING = {"module", "method", "names", "attr", "states", None}
 _MOST_KEPT, _MOST_OF_ALL = 1_000_000, 16_000_000
 # answers and items that are tried, parts of an answer that are looked at, and seconds of CPU for all of it
 _MOST_TRIED, _MOST_PARTS, _MOST_INLINE, _SECONDS = 600, 20, 100_000, 1.0
-# texts that are the same in small and capital letters
-_UNCASED = ("0", "1", "2")
-# so many items in a list that was emptied are too many for a test that asks for one
-_SEVERAL = 3
+# what a list that was emptied may hold instead: numbers, and texts without capital letters; and how many of it are too
+# many for a test that asks for one
+_TRIED_ALONE, _SEVERAL = (7, 8, 9, "0", "1", "2"), 3
+# such as no list holds that was sorted, or has no item twice
+_UNLIKE_SORTED = ([9, 7, 8], [7, 7])
 _SIZED = (list, tuple, str)
 _DEPTH = 20
 
@@ -264,13 +265,15 @@ class Replays:
                 found[run.name] = TOO_FEW
             elif loops and self._is_idle(run, loops):
                 found[run.name] = EMPTY
-            elif run.has_emptied and self._is_hollow(run):
-                found[run.name] = EMPTIED
         self._end = min(self._end, time.process_time() + _SECONDS / 2)
         for places in self._differing():
             if self._contradict(places):
                 found |= {self._runs[at].name: CONTRADICTING for at, _ in places}
-        return found
+        return found | {
+            run.name: EMPTIED
+            for run in self._runs
+            if run.has_emptied and run.name not in found and self._is_hollow(run)
+        }
 
     def _passes(self, run: _Run, said: Iterable[_Replied]) -> bool:
         """Whether the test passes where the program says this, and within its share of the time."""
@@ -334,14 +337,26 @@ class Replays:
         )
 
     def _is_hollow(self, run: _Run) -> bool:
-        """Whether a test fails with what the program has emptied as it was, and passes with others in its place."""
-        if run.said is None or not self._passes(run, run.said):
-            return run.said is None
-        if self._passes(run, _refilled(run.said, None)):
+        """Whether a test passes as long as what the program has emptied, and its empty answers, hold the same."""
+        said, began = run.said, time.monotonic()
+        if said is None or not self._passes(run, said) or time.monotonic() - began > _SECONDS / 10:
             return False
-        tried = _unlike([*_UNCASED, *map(pack, _possible(self._source, ()))])[: _MOST_TRIED // 3]
-        passed = (self._passes(run, _refilled(run.said, [item])) for item in tried)
-        return len([*itertools.islice(filter(None, passed), _SEVERAL)]) == _SEVERAL
+        item = _TRIED_ALONE[0]
+        if any(_is_emptied(one) for one in said):
+            # both are one list: a test that takes any in its place asks what is not in it
+            alone = [_refilled(said, None)]
+            is_any = all(self._passes(run, _refilled(said, items)) for items in _UNLIKE_SORTED)
+        else:
+            # one of them alone decides: it is compared with something else
+            alone = [
+                _refilled(said, None),
+                _refilled(said, [item], answers=False),
+                _refilled(said, [item], emptied=False),
+            ]
+            is_any = False
+        if is_any or any(self._passes(run, other) for other in alone):
+            return False
+        return sum(self._passes(run, _refilled(said, [one])) for one in _TRIED_ALONE) >= _SEVERAL
 
     def _differing(self) -> Iterator[list[tuple[int, int]]]:
         """By call: where it got answers, and nothing else was called meanwhile that has a state."""
@@ -459,17 +474,26 @@ def _emptied(reply: dict[str, Any]) -> list[str]:
     return [key for key, found in held.items() if found and not found.items]
 
 
-def _refilled(said: list[_Replied], items: list[Any] | None) -> Iterator[_Replied]:
+def _is_emptied(one: _Replied) -> bool:
+    """Whether the program answers with what it has emptied."""
+    answer = one.reply.get("ok")
+    return isinstance(answer, dict) and str(answer.get("m")) in _emptied(one.reply)
+
+
+def _refilled(
+    said: list[_Replied], items: list[Any] | None, *, emptied: bool = True, answers: bool = True
+) -> Iterator[_Replied]:
     """What was said, with these items in what was emptied, and in what is empty from then on; if None, as it was."""
     has_emptied = False
     for one in said:
         held = one.reply.get("held", {})
-        has_emptied |= bool(emptied := _emptied(one.reply))
+        has_emptied |= bool(own := _emptied(one.reply))
         if items is None:
-            yield one.telling(held={key: told for key, told in held.items() if key not in emptied}) if emptied else one
+            yield one.telling(held={key: told for key, told in held.items() if key not in own}) if own else one
             continue
         told = {"ok": one.reply.get("ok"), **held} if has_emptied else {}
-        filled = {key: found.of(items) for key, part in told.items() if (found := _items(part)) and not found.items}
+        empty = {key: found for key, part in told.items() if (found := _items(part)) and not found.items}
+        filled = {key: found.of(items) for key, found in empty.items() if (emptied if key in own else answers)}
         answer = {"ok": filled.pop("ok")} if "ok" in filled else {}
         yield one.telling(held=held | filled, **answer) if filled or answer else one
 

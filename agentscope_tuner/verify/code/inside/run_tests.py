@@ -116,7 +116,7 @@ def _guarded(asked: dict[str, Any]) -> Program:
 
 
 # Classes of data that a repr names
-_OF_DATA = (Decimal, Fraction, datetime.date, datetime.datetime, datetime.timedelta, frozenset, set)
+_OF_DATA = (Decimal, Fraction, datetime.date, datetime.datetime, datetime.timedelta)
 
 
 def _is_own_object(node: ast.AST, names: Mapping[str, object]) -> bool:
@@ -128,6 +128,8 @@ def _is_own_object(node: ast.AST, names: Mapping[str, object]) -> bool:
     is_whole = len(parts) == len(node.args) + len(node.keywords)
     is_own = isinstance(kind, StandInClass) and bool(vars(kind).get("_is_class"))
     is_own |= any(kind is one for one in _OF_DATA)
+    # no other name, which may be the test's for the class that it expects
+    is_own = is_own and getattr(kind, "__name__", "") == node.func.id
     return is_own and is_whole and all(_is_plain(part) or _is_own_object(part, names) for part in parts)
 
 

@@ -38,7 +38,6 @@ _ARITHMETIC = (
     *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"),
     *("lshift", "rshift", "and_", "or_", "xor"),
 )
-_ORDER = ("lt", "le", "gt", "ge")
 _OTHERS = ("eq", "ne", "neg", "pos", "invert", "abs", "index")
 _KEYED = ("getitem", "setitem", "delitem", "contains")
 _ROUNDING = ("floor", "ceil", "trunc")
@@ -48,21 +47,28 @@ _FUNCTIONS = (
 )
 
 
-def _binary(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """An operator that answers `NotImplemented` as its class does: then the tests' side goes on as Python does."""
-    own = f"__{name.rstrip('_')}__"
+def _or_undone(name: str) -> Callable[[Any, Any], Any]:
+    """An operator, or `NotImplemented` where its class says so: a test may call the method by its name."""
+    plain, method = getattr(operator, name), f"__{name.rstrip('_')}__"
 
     def operate(one: Any, other: Any) -> Any:
-        how = getattr(type(one), own, None)
-        return plain(one, other) if how is None else how(one, other)
+        try:
+            return plain(one, other)
+        except TypeError as exc:
+            # the program raised it, or no class has an answer
+            is_undone = exc.__traceback__ is not None and exc.__traceback__.tb_next is None
+            if is_undone and any(method in vars(kind) for kind in type(one).__mro__):
+                with contextlib.suppress(Exception):
+                    if getattr(type(one), method)(one, other) is NotImplemented:
+                        return NotImplemented
+            raise
 
     return operate
 
 
 _OPERATORS: dict[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in (*_OTHERS, *_KEYED)},
-    **{name: _binary(name, getattr(operator, name)) for name in (*_ARITHMETIC, *_ORDER)},
-    "undone": lambda one, other: getattr(one, "__eq__")(other) is NotImplemented,  # noqa: B009
+    **{name: _or_undone(name) for name in (*_ARITHMETIC, "lt", "le", "gt", "ge")},
     **{name: getattr(builtins, name) for name in (*_FUNCTIONS, "pow")},
     **{name: getattr(math, name) for name in _ROUNDING},
     **{f"i{name}": getattr(operator, f"i{name.rstrip('_')}") for name in _ARITHMETIC},
@@ -87,17 +93,13 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "throw": lambda one, *raised: one.throw(_error(*raised)[1]),
     "close": lambda one: one.close(),
 }
-_PLAIN: dict[str, Any] = {**{name: getattr(operator, name) for name in _ARITHMETIC}, "divmod": divmod, "pow": pow}
+# with the operands swapped
+_OPERATORS |= {
+    f"r{name}": lambda one, other, how=how: how(other, one)
+    for name, how in [*((name, getattr(operator, name)) for name in _ARITHMETIC), ("divmod", divmod)]
+}
 
 
-def _swapped(plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    return lambda one, other: plain(other, one)
-
-
-_OPERATORS |= {f"r{name}": _binary(f"r{name}", _swapped(plain)) for name, plain in _PLAIN.items()}
-
-
-_OF_DESCRIPTORS = ("__get__", "__set__", "__delete__", "__set_name__")
 _MOST_CAUSES = 3
 _MOST_VIEWED = 10_000
 
@@ -507,7 +509,7 @@ class _Server:
             "known": [base.__name__ for base in kind.__mro__ if base.__module__ in ("collections.abc", "enum")],
             "next": issubclass(kind, collections.abc.Iterator),
             "awaits": hasattr(kind, "__await__"),
-            "in_classes": [name for name in _OF_DESCRIPTORS if hasattr(kind, name)],
+            "gets": hasattr(kind, "__get__"),
             "name": kind.__name__,
             "bases": bases,
             "builtin": builtin,
@@ -553,7 +555,6 @@ class _Server:
         if told["id"] not in self._lent:
             known = getattr(self._module, told.get("kind", ""), types.FunctionType if told.get("binds") else None)
             one = _lent_class(known, *told["has"])(self, told["id"])
-            object.__setattr__(one, "_is_called", "name" in told)
             for name in told.keys() & _OF_LENT.keys():
                 object.__setattr__(one, _OF_LENT[name], told[name])
             self._lent[told["id"]] = _as_coroutine(one, told["async"]) if "async" in told else one
@@ -642,30 +643,20 @@ _OF_LENT |= {"binds": "_binds", "flags": "_flags"}
 class _Lent:
     """An object of the tests, such as a function or a node that they hand to the program."""
 
-    _binds, _flags, _is_called = False, 0, False
+    _binds, _flags = False, 0
 
     def __init__(self, server: _Server, number: int) -> None:
         object.__setattr__(self, "_server", server)
         object.__setattr__(self, "_number", number)
-        object.__setattr__(self, "_own", {})
 
     def __call__(self, *arguments: object, **named: object) -> Any:
         return self._server.back(self._number, "call", arguments, named)
 
     def __getattr__(self, name: str) -> Any:
-        return self._own[name] if name in self._own else self._server.back(self._number, "attr", (name,))
+        return self._server.back(self._number, "attr", (name,))
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name.startswith("_"):
-            # as a descriptor does; the tests do not see it
-            self._own[name] = value
-        else:
-            self._server.back(self._number, "set", (name, value))
-
-    def __delattr__(self, name: str) -> None:
-        if name not in self._own:
-            raise AttributeError(name)
-        del self._own[name]
+        self._server.back(self._number, "set", (name, value))
 
     def __instancecheck__(self, other: object) -> Any:
         return self._server.back(self._number, "isinstance", (other,))
@@ -689,13 +680,7 @@ class _Lent:
 
     @property
     def __dict__(self) -> Any:  # type: ignore[override]
-        if self._is_called:
-            # decorators copy what a function has
-            return self.__getattr__("__dict__")
-        # those of the tests are not told, which is noted there
-        with contextlib.suppress(AttributeError):
-            self.__getattr__("__dict__")
-        return self._own
+        return self.__getattr__("__dict__")
 
 
 class _LentCode(types.SimpleNamespace):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import contextlib
 import datetime
 import itertools
 import linecache
@@ -659,9 +658,7 @@ class StandIn:
             # by what the tests' class compares
             return NotImplemented
         if self._made or isinstance(other, StandIn):
-            if not self._made or self._knows(other):
-                return self._made
-            return NotImplemented if self._compares_no(type(other)) else False
+            return self._made and self._knows(other)
         if any(one._knows(other) and self == one for one in self._program.made_of(self, other)):
             return True
         self._program.withhold(f"an object of {type(self).__name__!r}, which the test has not made, equals no data")
@@ -706,13 +703,6 @@ class StandIn:
             return False
         finally:
             self._program.withheld = noted
-
-    def _compares_no(self, kind: type) -> bool:
-        """Whether its class leaves it to others whether it equals such data; a test may call `__eq__` by its name."""
-        # the program is not told which, and may not expect nothing
-        with contextlib.suppress(Exception):
-            return kind in _PLAIN and self._operate("undone", kind()) is True
-        return False
 
     def _states(self, other: Any) -> tuple[Any, object, object]:
         """An object that a test has made, what it holds, and what the program's answer beside it does.
@@ -843,7 +833,6 @@ class StandIn:
 
 
 _MOST_OTHERS = 5
-_PLAIN = (int, float, bool, str, bytes, list, tuple, dict, set, frozenset, type(None), object)
 # How near to 1 a quotient may be of two that a test takes for the same
 _ABOUT = 0.1
 
@@ -961,22 +950,12 @@ class Difference:
     __mul__ = __pow__ = __truediv__ = __floordiv__ = __mod__ = __len__ = __iter__ = __contains__ = _refuse
 
 
-def _found_in_class(self: Any, one: Any, kind: type | None = None) -> Any:
-    if isinstance(one, StandIn):
-        held = (name for base in type(one).__mro__ for name, part in vars(base).items() if part is self)
-        return StandIn.__getattr__(one, next(held))
-    # of the program's own class it is told as a value
-    return self if isinstance(kind, StandInClass) else _asked_of(self, "__get__")(one, kind)
-
-
-def _asked_of(self: Any, name: str) -> Callable[..., Any]:
-    return self._program.ask({"do": "attr", "h": self._number, "name": name})  # type: ignore[no-any-return]
-
-
-def in_classes(names: Iterable[str]) -> dict[str, Any]:
-    """What a descriptor of the program's does in a class of the tests, by the methods that its own class has."""
-    ways = {name: lambda self, *given, name=name: _asked_of(self, name)(*given) for name in names}
-    return ways | ({"__get__": _found_in_class} if "__get__" in ways else {})
+def found_in_class(self: Any, one: Any, kind: type | None = None) -> Any:
+    """What the program's descriptor gives, in a class of the tests that is built on the program's."""
+    if not isinstance(one, StandIn):
+        return self
+    held = (name for base in type(one).__mro__ for name, part in vars(base).items() if part is self)
+    return StandIn.__getattr__(one, next(held))
 
 
 class NearOne(Difference):
