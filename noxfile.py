@@ -589,8 +589,9 @@ def install(session: nox.Session, commands: Sequence[str]) -> None:
 @cache
 def pip_settings() -> dict[str, str]:
     """Where this machine's pip finds packages, and which it takes, as uv's variables: uv reads none of pip's files."""
+    # an environment that uv has made has no pip
     asked = [sys.executable, "-m", "pip", "config", "list"]
-    listed = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run(asked, check=False, capture_output=True, text=True).stdout
     pairs = [line.partition("=")[::2] for line in listed.splitlines()]
     # a file's `global` stands before its `install`, and both before the environment's
     of_pip = {key.rpartition(".")[2]: literal_eval(value).split() for key, value in pairs}

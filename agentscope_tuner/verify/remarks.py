@@ -333,7 +333,10 @@ def _in_one_spelling(text: str, behind: str) -> str:
     return behind
 
 
-_COUNTED_IN_WORDS = re.compile(r"\b(?P<number>[^\W\d_]{2,12}) (?=(?P<of>[^\W\d_]{2,}))")
+_COUNTED_IN_WORDS = re.compile(
+    r"(?P<when>\b(?:after|in|within|over|during|dans|après|en|em|após|nach|dopo|w|po|через|за) )"
+    r"(?P<number>[^\W\d_]{2,12}) (?=(?P<of>[^\W\d_]{2,}))"
+)
 
 
 def _in_figures_of(question: str, said: str) -> str:
@@ -343,7 +346,7 @@ def _in_figures_of(question: str, said: str) -> str:
         found = number_in_words([one["number"]])
         value = next(numbers_said(one["number"]), None) if is_number_word(one["number"]) else found and found[0]
         is_there = value and re.search(rf"(?<![\d.]){value} {re.escape(one['of'])}\b", question) is not None
-        return f"{value} " if is_there else one[0]
+        return f"{one['when']}{value} " if is_there else one[0]
 
     return _COUNTED_IN_WORDS.sub(in_figures_there, said) if any(map(str.isdigit, question)) else said
 
