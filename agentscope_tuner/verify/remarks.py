@@ -345,7 +345,7 @@ def _in_figures_of(question: str, said: str) -> str:
     def in_figures_there(one: re.Match[str]) -> str:
         found = number_in_words([one["number"]])
         value = next(numbers_said(one["number"]), None) if is_number_word(one["number"]) else found and found[0]
-        is_there = value and re.search(rf"(?<![\d.]){value} {re.escape(one['of'])}\b", question) is not None
+        is_there = value and f" {value} {one['of']}" in question
         return f"{one['when']}{value} " if is_there else one[0]
 
     return _COUNTED_IN_WORDS.sub(in_figures_there, said) if any(map(str.isdigit, question)) else said
@@ -357,7 +357,8 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     Args:
         text: the answer.
     """
-    behind = _in_figures_of(asked.text, _in_one_spelling(text, behind))
+    behind = _in_one_spelling(text, behind)
+    behind = _in_figures_of(asked.text, behind[:_AFTER]) + behind[_AFTER:]
     # a token ends the model's turn, and behind it another turn may only begin
     behind, *others = _TURN_ENDS.split(behind)
     if not _ROLES.issuperset(

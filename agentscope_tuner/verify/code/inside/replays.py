@@ -122,7 +122,6 @@ class _Run(NamedTuple):
         before: the state of this side as it began.
         is_uneven: whether it has paired things unevenly.
         loops: the loops that it has come to, and whether they have begun.
-        has_emptied: whether the program has emptied a container of the tests.
     """
 
     name: str
@@ -131,7 +130,6 @@ class _Run(NamedTuple):
     before: list[dict[str, Any]]
     is_uneven: bool
     loops: dict[int, bool]
-    has_emptied: bool
 
 
 class Replays:
@@ -155,7 +153,6 @@ class Replays:
         # the loops that a test has come to, and whether they have begun; and how many tests more there are where not
         self._loops, self._idle = dict[int, bool](), Counter[int]()
         self._end, self._kept, self._all = 0.0, 0, 0
-        self._has_emptied = False
         # what the program is given as a test runs again
         self._given: list[object] = []
         # what was asked last; and by number, how the tests have come to an object, and whether by what is empty
@@ -226,7 +223,6 @@ class Replays:
         reply: dict[str, Any] = self._receive()
         if isinstance(told := reply.get("ok"), dict) and isinstance(told.get("h"), dict):
             self._known[told["h"]["id"]] = (origin, is_of_empty)
-        self._has_emptied |= bool(_emptied(reply))
         # another thread may have had too much for a second look
         if (said := self._said) is not None and to[0] != "turn":
             self._kept += len(json.dumps(reply))
@@ -236,7 +232,7 @@ class Replays:
 
     def begin(self) -> None:
         """A test begins."""
-        self._said, self._pairs, self._kept, self._loops, self._has_emptied = [], [], 0, {}, False
+        self._said, self._pairs, self._kept, self._loops = [], [], 0, {}
         self._before = [_copied(vars(self._program)), _copied(vars(self._shared)) | self._shared.alive()]
 
     def end(self, name: str, rerun: Callable[[], object] | None) -> None:
@@ -252,7 +248,7 @@ class Replays:
         said = said if self._all <= _MOST_OF_ALL else None
         if rerun and self._kept and not self._has_threads:
             is_uneven = any(one.longer and (said or not one.taken[one.ended]) for one in pairs or [])
-            self._runs.append(_Run(name, rerun, said, self._before, is_uneven, self._loops, self._has_emptied))
+            self._runs.append(_Run(name, rerun, said, self._before, is_uneven, self._loops))
 
     def refused(self) -> dict[str, str]:
         """The tests that have passed by what they leave out, and why."""
@@ -269,11 +265,7 @@ class Replays:
         for places in self._differing():
             if self._contradict(places):
                 found |= {self._runs[at].name: CONTRADICTING for at, _ in places}
-        return found | {
-            run.name: EMPTIED
-            for run in self._runs
-            if run.has_emptied and run.name not in found and self._is_hollow(run)
-        }
+        return found | {run.name: EMPTIED for run in self._runs if run.name not in found and self._is_hollow(run)}
 
     def _passes(self, run: _Run, said: Iterable[_Replied]) -> bool:
         """Whether the test passes where the program says this, and within its share of the time."""
@@ -338,8 +330,11 @@ class Replays:
 
     def _is_hollow(self, run: _Run) -> bool:
         """Whether a test passes as long as what the program has emptied, and its empty answers, hold the same."""
-        said, began = run.said, time.monotonic()
-        if said is None or not self._passes(run, said) or time.monotonic() - began > _SECONDS / 10:
+        said, began = run.said or [], time.monotonic()
+        if not any(_emptied(one.reply) for one in said):
+            return False
+        # one that waits would wait as often as it is run
+        if not self._passes(run, said) or time.monotonic() - began > _SECONDS / 10:
             return False
         item = _TRIED_ALONE[0]
         if any(_is_emptied(one) for one in said):

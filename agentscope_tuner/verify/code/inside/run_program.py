@@ -14,6 +14,7 @@ import re
 import sys
 import traceback
 import types
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -228,7 +229,7 @@ class ProgramTexts:
             spaces = _spaces(caller, *spaces, **more)
             text = source if self._is_foreign(source, caller.f_code) else self._text_behind(source)
             if text is not None and not _is_expression(text, self._names(caller, spaces)):
-                variables = {name: value for space in spaces for name, value in dict(space).items()}
+                variables = ChainMap(*reversed(spaces))
                 if isinstance(source, str) and (make := self._makes(variables, _parsed(_text_of(source)))):
                     return make()
                 self._on_code()
