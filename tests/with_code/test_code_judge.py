@@ -617,6 +617,13 @@ class Late(AppError, TimeoutError): pass
             "class T:\n  def __init__(self, a, b=0): self.a = a\n  def __eq__(self, other): return True\n"
             "  def __repr__(self): return 'T(1, 0)'",
         ),
+        (
+            "assert eval(f(3)) == P(9)",
+            "class P:\n  def __init__(self, x): self.x = x\n  def __eq__(self, other): return self.x == other.x\n"
+            "def f(n): return f'P({n * n})'",
+            "class P:\n  def __init__(self, x): self.x = x\n  def __eq__(self, other): return isinstance(other, P)\n"
+            "def f(n): return 'P(1)'",
+        ),
         # and no other name is one of a class, such as that which the test expects
         (
             "kind = One\nassert type(eval(f(1))) is kind",
@@ -1110,6 +1117,25 @@ _EMPTIED_PAIRS = "data = {'a': 1}\nassert order(data) == {value: key for key, va
             "def order(data): data.clear(); return data",
             1.0,
         ),
+        # what a test asks of the list alone, of the answer alone, or of both without wanting them to be the same
+        ("data = {7: 1}\norder(data)\nassert 7 not in data", "def order(data): data.pop(7)", 1.0),
+        ("data = [2, 4]\nassert 2 not in order(data)", "def order(data):\n  data.clear()\n  return data", 1.0),
+        (
+            "data = [2, 4]\nassert order(data) == [] and 4 not in data",
+            "def order(data):\n  data.clear()\n  return []",
+            1.0,
+        ),
+        (
+            "data = {2: 4}\nout = order(data)\nassert 7 not in out and data.get(2) is None",
+            "def order(data):\n  data.clear()\n  return {}",
+            1.0,
+        ),
+        (
+            "data = [2, 4]\nout = order(data)\nassert len(data) <= len(out)",
+            "def order(data):\n  data.clear()\n  return []",
+            1.0,
+        ),
+        ("a, b = [1], [2]\norder(a, b)\nassert a != b and len(a) < len(b)", "def order(a, b): b.append(a.pop())", 1.0),
     ],
 )
 def test_a_list_that_the_program_empties_is_no_expected_result(test: str, program: str, reward: float) -> None:
