@@ -589,9 +589,8 @@ def install(session: nox.Session, commands: Sequence[str]) -> None:
 @cache
 def pip_settings() -> dict[str, str]:
     """Where this machine's pip finds packages, and which it takes, as uv's variables: uv reads none of pip's files."""
-    # an environment that uv has made has no pip
     asked = [sys.executable, "-m", "pip", "config", "list"]
-    listed = subprocess.run(asked, check=False, capture_output=True, text=True).stdout
+    listed = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
     pairs = [line.partition("=")[::2] for line in listed.splitlines()]
     # a file's `global` stands before its `install`, and both before the environment's
     of_pip = {key.rpartition(".")[2]: literal_eval(value).split() for key, value in pairs}
@@ -612,7 +611,9 @@ def _keep_environment(name: str, commands: Sequence[str]) -> None:
         install(session, commands)
 
     keep.__doc__ = f"the environment .venvs/{name}"
-    nox.session(name=name, python=PYTHONS.get(WANTED.get(name, name), sys.executable), reuse_venv=True)(keep)
+    python = PYTHONS.get(WANTED.get(name, name), sys.executable)
+    # with pip, which some benchmarks ask for the sources of a package
+    nox.session(name=name, python=python, reuse_venv=True, venv_params=["--seed"])(keep)
 
 
 def _register(task: Task) -> None:
