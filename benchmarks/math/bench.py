@@ -22,8 +22,9 @@ from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
 from agentscope_tuner.verify.find import last_boxed
 from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.tokens import Unreadable
-from agentscope_tuner.verify.math.unwrap import bare
-from agentscope_tuner.verify.math.verdict import WORKER_STAGES
+from agentscope_tuner.verify.math.unwrap import bare, read_reference
+from agentscope_tuner.verify.math.unwrap import reference as reference_of
+from agentscope_tuner.verify.math.verdict import WORKER_STAGES, _kept_verdict
 from benchmarks.bars import at_least, at_most
 from benchmarks.math import hostile
 from benchmarks.math.workload import solutions
@@ -34,6 +35,12 @@ RIVAL = ROOT / ".venvs" / "math-verify" / "bin" / "python"
 HANG_SECONDS = 5.0
 # What both have judged before the clock. Cube roots are a worker's, which is started by it
 OTHERS = [("\\boxed{2\\sqrt[3]{2}}", "\\sqrt[3]{16}"), *((s.output, s.reference) for s in solutions(200, seed=5))]
+
+
+def forget() -> None:
+    """Leave nothing of what was judged before: verdicts are kept, and a part of a run must not have another's."""
+    for kept in (_kept_verdict, read_reference, reference_of):
+        kept.cache_clear()
 
 
 class Timed:
@@ -81,6 +88,7 @@ def judge_pairs(
     for output, reference in OTHERS:
         others = WorkflowTask(task=Task(metadata={"answer": reference}))
         judge.compute_reward(others, WorkflowOutput(metadata={"final_answer": output}))
+    forget()
 
     def one(item: tuple[WorkflowTask, WorkflowOutput]) -> tuple[bool | None, float, bool]:
         started = time.perf_counter()
@@ -245,6 +253,7 @@ def _least_cpu(judge: TaskJudge, items: Sequence[tuple[WorkflowTask, WorkflowOut
     """The CPU seconds of rows, each in the fastest of some passes, because other processes slow some of them down."""
     least = [float("inf")] * len(items)
     for _ in range(_PASSES):
+        forget()
         for at, item in enumerate(items):
             started = time.thread_time()
             judge.compute_reward(*item)
@@ -269,7 +278,10 @@ def throughput() -> None:
     pairs = [(s.output, s.reference) for s in made]
     expected = [s.right for s in made]
     counts = dict(Counter(s.kind for s in made))
-    print(f"workload: {len(made)} made solutions, {counts}")
+    repeated = len(pairs) - len({(last_boxed(output), reference) for output, reference in pairs})
+    print(
+        f"workload: {len(made)} made solutions, {counts}, {repeated} with the box and the reference of an earlier one"
+    )
     ours = judge_pairs(pairs)
     print(ours.line("astuner", expected))
     print(ours.speed("astuner"))

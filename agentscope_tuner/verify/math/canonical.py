@@ -54,6 +54,7 @@ from agentscope_tuner.verify.math.node import (
     renamed,
     substituted,
     symbols,
+    types_in,
     walk,
 )
 from agentscope_tuner.verify.math.tokens import TooComplex
@@ -356,7 +357,7 @@ def _opened(node: Node, signs: dict[Node, int]) -> Node:
 
 
 def is_signed(node: Node) -> bool:
-    return any(isinstance(n, PlusMinus) for n in walk(node))
+    return PlusMinus in types_in(node)
 
 
 def choose(node: Node, sign: int) -> Node:

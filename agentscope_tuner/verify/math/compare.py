@@ -79,6 +79,7 @@ from agentscope_tuner.verify.math.node import (
     number,
     renamed,
     symbols,
+    types_in,
     walk,
 )
 from agentscope_tuner.verify.math.parameters import (
@@ -186,8 +187,8 @@ def meant(ref: Node, ans: Node, question: Question | None) -> Pair | None:
 
 def _with_factors(side: Node, other: Node) -> Node:
     """The side with a product for each call of what is a letter of the other side: `h(a+b)` beside `(a+b)h`."""
-    calls = {n.function for n in walk(side) if isinstance(n, UndefinedCall) and len(n.args) == 1}
-    letters = calls & symbols(other)
+    calls = {n.function for n in walk(side) if type(n) is UndefinedCall and len(n.args) == 1}
+    letters = calls and calls & symbols(other)
 
     def changed(node: Node) -> Node:
         node = mapped(node, changed)
@@ -395,6 +396,9 @@ class CheapComparer:
         """Compare two readings by the rule for their kinds."""
         if ref == ans:
             return EQUAL
+        is_of_groups = self.question is not None and self.question.is_of_groups and not self.question.asks_factors
+        if type(ref) is Value is type(ans) and not is_of_groups:
+            return self._values(ref.node, ans.node)
         ref, ans = self._unnamed_set(ref, ans), self._unnamed_set(ans, ref)
         if (found := same_progression(ref, ans) or same_lattice(ref, ans) or self._several_lines(ref, ans)) is not None:
             return found
@@ -415,7 +419,6 @@ class CheapComparer:
         inner = _only_element(ref, ans)
         if inner is not None:
             return self.compare(*inner)
-        is_of_groups = self.question is not None and self.question.is_of_groups and not self.question.asks_factors
         if is_of_groups and (same := _same_groups(ref, ans)) is not None:
             return same
         if isinstance(ref, Region) or isinstance(ans, Region):
@@ -477,7 +480,7 @@ class CheapComparer:
             return found
         if (generators := _generators(ref, ans)) is not None:
             return unordered(self.leaf, *generators)
-        if any(ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
+        if any(ELLIPSIS.name in symbols(side) and side != ELLIPSIS for side in (ref, ans)):
             # The terms that the dots leave out are not known
             return EQUAL if self._same_beginning(ref, ans) else UNKNOWN
         found = self.leaf(*as_integrals(ref, with_names_of(ref, ans, self.question), self.question))
@@ -913,7 +916,7 @@ _LINE = re.compile(
 
 def _is_of_matrices(node: Node) -> bool:
     """Whether a product of capital letters has a transpose or an inverse among them: `B^TA^T`."""
-    return any(
+    return Power in types_in(node) and any(
         isinstance(n, Product)
         and any(isinstance(a, Power) and is_name(a) for a in n.args)
         and all(map(is_name, n.args))
@@ -1074,9 +1077,10 @@ def oriented(node: Node) -> tuple[str, Node] | None:
 
 def is_rational(node: Node) -> bool:
     """Whether the expression is made of numbers, rational operations and functions of whole numbers like factorials."""
-    return all(
-        isinstance(n, _ARITHMETIC) or (isinstance(n, Apply) and n.function in _WHOLE_FUNCTIONS) for n in walk(node)
-    )
+    others = types_in(node).difference(_ARITHMETIC)
+    if others - {Apply}:
+        return False
+    return not others or all(n.function in _WHOLE_FUNCTIONS for n in walk(node) if isinstance(n, Apply))
 
 
 def based(ref: Node, ans: Node) -> Outcome:

@@ -32,7 +32,7 @@ from agentscope_tuner.verify.math.question import Question, is_english
 from agentscope_tuner.verify.math.readings import resolve
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, respelled
 from agentscope_tuner.verify.math.units import is_degree, unit_named
-from agentscope_tuner.verify.math.unwrap import FIGURES, Pair
+from agentscope_tuner.verify.math.unwrap import Pair
 from agentscope_tuner.verify.words import word_set
 
 WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
@@ -959,9 +959,12 @@ _OF_POSITIVE = re.compile(
 )
 
 
+_LISTED_FIGURES = re.compile(r"[-\d./, ]*|\\\{[-\d./, ]*\\\}")
+
+
 def whole_numbers(pair: Pair) -> Outcome:
     """Compare the odd, the even, the powers of 2, all but 3, and other whole numbers, however they are told."""
-    truth = None if FIGURES.fullmatch(pair.truth) else whole_numbers_of(pair.truth)
+    truth = None if _LISTED_FIGURES.fullmatch(pair.truth) else whole_numbers_of(pair.truth)
     stated = None if truth is None else whole_numbers_of(pair.answer)
     asked = pair.question.text if pair.question is not None else ""
     if truth is None or stated is None or truth.told == "values":

@@ -60,7 +60,6 @@ from agentscope_tuner.verify.math.prose import (
     choice,
     is_many,
     is_sentence,
-    is_wordless,
     letter,
     phrase,
     plain,
@@ -100,28 +99,14 @@ def forms(pair: Pair) -> Outcome:
     """The outcome of the first rule for an answer whose form has a meaning of its own; UNKNOWN if there is none."""
     if len(pair.truth) + len(pair.answer) > LONGEST_FORM:
         return UNKNOWN
-    for rule in (
-        matchings,
-        roles,
-        laws,
-        growths,
-        quantified,
-        hypotheses,
-        _possible,
-        _several_choices,
-        cardinals,
-        directed,
-        money,
-        lines,
-        tables,
-        who_and_how_many,
-    ):
+    for rule in _FORMS_OF_FORMULAS if pair.is_formula else _FORMS:
         found = rule(pair)
         if found is not UNKNOWN:
             return found
     return UNKNOWN
 
 
+_Rules = tuple[Callable[[Pair], Outcome], ...]
 _YES_OR_NO = re.compile(
     r"(?:(?P<yes>yes|ja|oui|sí|sì|sim|да|так|tak|evet|ano|có|ya|da|igen|ναι|نعم|हाँ|हां|ใช่|是|はい|네|예)"
     r"|(?P<no>no|nein|non|não|нет|ні|nie|hayır|nee|ne|không|tidak|nej|nu|nem|όχι|لا|नहीं|ไม่|否|不|不是|いいえ|아니[요오]))"
@@ -182,38 +167,9 @@ def _said_possible(text: str, question: Question) -> frozenset[bool]:
 
 def wordings(pair: Pair) -> Outcome:
     """The outcome of the first rule that can decide the pair; UNKNOWN if no rule can."""
-    rules: tuple[Callable[[Pair], Outcome], ...] = (
-        products_of_vectors,
-        _choices,
-        _true_or_false,
-        _lone_signs,
-        bearings,
-        times,
-        weekdays,
-        days,
-        remainders,
-        whole_numbers,
-        records,
-        digits,
-        _manners,
-        _in_any_case,
-        permutations,
-        configurations,
-        chemistry,
-        turned_round,
-        _typeset,
-        _phrases,
-        _yes_no,
-        _initials,
-        _one_property,
-        _same_words,
-        _amounts,
-        _sentences,
-    )
-    if is_other_structure(pair):
+    rules = _WORDINGS_OF_VALUES if pair.is_wordless else _WORDINGS_OF_FORMULAS if pair.is_formula else _WORDINGS
+    if rules is _WORDINGS and is_other_structure(pair):
         return DIFFERENT
-    if is_wordless(pair.answer) and is_wordless(pair.truth):
-        rules = (remainders, configurations, whole_numbers, records)
     for rule in rules:
         found = rule(pair)
         if found is not UNKNOWN:
@@ -781,3 +737,61 @@ def _sentences(pair: Pair) -> Outcome:
 
 def _plain_words(text: str) -> str:
     return "".join(WRITING.sub(" ", text).lower().replace("\\(", "").replace("\\)", "").split()).rstrip(".")
+
+
+_FORMS: _Rules = (
+    matchings,
+    roles,
+    laws,
+    growths,
+    quantified,
+    hypotheses,
+    _possible,
+    _several_choices,
+    cardinals,
+    directed,
+    money,
+    lines,
+    tables,
+    who_and_how_many,
+)
+_WORDINGS: _Rules = (
+    products_of_vectors,
+    _choices,
+    _true_or_false,
+    _lone_signs,
+    bearings,
+    times,
+    weekdays,
+    days,
+    remainders,
+    whole_numbers,
+    records,
+    digits,
+    _manners,
+    _in_any_case,
+    permutations,
+    configurations,
+    chemistry,
+    turned_round,
+    _typeset,
+    _phrases,
+    _yes_no,
+    _initials,
+    _one_property,
+    _same_words,
+    _amounts,
+    _sentences,
+)
+# Those that read texts without words
+_FORMS_OF_FORMULAS: _Rules = (matchings, money, lines)
+_WORDINGS_OF_VALUES: _Rules = (remainders, configurations, whole_numbers, records)
+_WORDINGS_OF_FORMULAS: _Rules = (
+    products_of_vectors,
+    _lone_signs,
+    days,
+    *_WORDINGS_OF_VALUES,
+    permutations,
+    _typeset,
+    _same_words,
+)

@@ -219,15 +219,15 @@ class Exact:
         return self.atom("sym " + name)
 
     def sum(self, terms: tuple[Node, ...]) -> Fraction:
-        found = Fraction(0)
-        for term in terms:
+        found = self.value(terms[0]) if terms else Fraction(0)
+        for term in terms[1:]:
             # Count each partial sum: coprime denominators multiply, so a sum may grow quickly
             found = self.work.spend(found + self.value(term))
         return found
 
     def product(self, factors: tuple[Node, ...]) -> Fraction:
-        found = Fraction(1)
-        for factor in factors:
+        found = self.value(factors[0]) if factors else Fraction(1)
+        for factor in factors[1:]:
             found = self.work.spend(found * self.value(factor))
         return found
 

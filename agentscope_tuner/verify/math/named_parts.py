@@ -14,7 +14,7 @@ from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, s
 from agentscope_tuner.verify.math.compare_notations import LONGEST_FORM, alike, unset
 from agentscope_tuner.verify.math.names import LETTERS, SIGNS
 from agentscope_tuner.verify.math.node import EQUAL, UNKNOWN, Outcome
-from agentscope_tuner.verify.math.prose import allowed, is_nameless, is_value
+from agentscope_tuner.verify.math.prose import allowed, is_formula, is_nameless, is_value
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.sentences import AT_WORDS
 from agentscope_tuner.verify.math.units import is_degree, operates, singular, unit_named
@@ -81,6 +81,14 @@ class _Part(NamedTuple):
     place: tuple[str, str] = ("", "")
 
 
+def _names_nothing(answer: str, truth: str) -> bool:
+    """Whether neither side can name a value of several: both are formulas without a relation, and no sizes."""
+    both = answer + truth
+    if is_nameless(both) or (is_value(both) and "\\times" not in both):
+        return True
+    return "=" not in both and is_formula(answer) and is_formula(truth) and _IS_SIZE.search(both) is None
+
+
 def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, str]] | None:
     """The two values of each name; bare numbers stand in the order of the reference's names.
 
@@ -88,8 +96,7 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
         the pairs, the answer's value first; none where values have no names, and None where each has one but these are
         neither the reference's nor the question's.
     """
-    both = answer + truth
-    if len(both) > LONGEST_FORM or is_nameless(both) or (is_value(both) and "\\times" not in both):
+    if len(answer) + len(truth) > LONGEST_FORM or _names_nothing(answer, truth):
         return []
     pair = Pair.of(bare(answer), reference(truth), question)
     if FIGURES.fullmatch(pair.truth) is not None:

@@ -387,11 +387,13 @@ def walk(node: Node) -> list[Node]:
 
 def symbols(node: Node) -> frozenset[str]:
     r"""The names of all symbols in the tree, bound ones too, except constants and fields like `\mathbb{R}`."""
-    return frozenset(
-        n.name
-        for n in walk(node)
-        if isinstance(n, Symbol) and n.name not in CONSTANTS and not n.name.startswith("\\mathbb")
-    )
+    names = {n.name for n in walk(node) if type(n) is Symbol}
+    return frozenset(one for one in names - CONSTANTS if one[:7] != "\\mathbb")
+
+
+def types_in(node: Node) -> set[type[Node]]:
+    """The classes of all nodes of the tree, to tell fast that it has none of a class."""
+    return {*map(type, walk(node))}
 
 
 def substituted(node: Node, old: Node | str, new: Node) -> Node:

@@ -107,35 +107,23 @@ def parse_tokens(tokens: list[Token]) -> Node:
     return node
 
 
-class _Depth:
-    """Counts the levels of nesting that are open now."""
-
-    def __init__(self) -> None:
-        self.open = 0
-
-    def __enter__(self) -> None:
-        """Open a level.
-
-        Raises:
-            TooComplex: deeper nesting could overflow the interpreter's stack.
-        """
-        self.open += 1
-        if self.open > MAX_DEPTH:
-            raise TooComplex(f"nested too deeply: about {MAX_DEPTH // 6} brackets in each other are read")
-
-    def __exit__(self, *_: object) -> None:
-        self.open -= 1
+_UNMARKED = frozenset({"word", "sym", "num", "name"})
+_PREFIXES = frozenset({"+", "-", "\\pm", "\\mp"})
+# What ends an operand, whatever it is
+_ENDS = frozenset({*",;)]}", "\\}"})
+# Behind a number, what no unit begins with
+_NO_UNITS = frozenset({*"+-=<>,;)]}", "<=", ">=", "\\}"})
 
 
 class Parser:
     """Recursive descent, one method a level."""
 
     def __init__(self, tokens: list[Token]) -> None:
-        self.tokens = tokens
+        self.take(tokens)
         # the position of the next token
         self.at = 0
-        # entered for each level of nesting
-        self.deeper = _Depth()
+        # levels of nesting that are open now
+        self.depth = 0
         # operations that nested to the left so far
         self.chain = 0
         # absolute values that are open: their bar closes before another opens
@@ -149,6 +137,22 @@ class Parser:
         # whether the sides of an inequality are being read: they are not sets
         self.compared = False
 
+    def take(self, tokens: list[Token]) -> None:
+        """Read these tokens, from the same position on."""
+        self.tokens = tokens
+        # the text of each token that is not a word, a symbol, a number or a name, else the empty string
+        self._marks = ["" if token.kind in _UNMARKED else token.text for token in tokens]
+
+    def deepen(self) -> None:
+        """Open a level of nesting; who opens it closes it, but for an error, which ends the reading.
+
+        Raises:
+            TooComplex: deeper nesting could overflow the interpreter's stack.
+        """
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise TooComplex(f"nested too deeply: about {MAX_DEPTH // 6} brackets in each other are read")
+
     def bound_chain(self, deepens: bool) -> None:
         """Count an operation that makes the tree deeper without a bracket, as in `a \\pm b \\pm c`.
 
@@ -161,28 +165,29 @@ class Parser:
 
     def peek(self, ahead: int = 0) -> str:
         """The text of a token that is not a word or a symbol, else the empty string."""
-        at = self.at + ahead
-        if at >= len(self.tokens) or self.tokens[at].kind in ("word", "sym", "num", "name"):
+        try:
+            return self._marks[self.at + ahead]
+        except IndexError:
             return ""
-        return self.tokens[at].text
 
     def peek_word(self) -> str:
-        token = self.tokens[self.at] if self.at < len(self.tokens) else None
-        return token.text.lower() if token is not None and token.kind == "word" else ""
+        """The next token in lower case, if it is a word, else the empty string."""
+        if self.at >= len(self.tokens) or (token := self.tokens[self.at]).kind != "word":
+            return ""
+        return token.text.lower()
 
     def starts_operand(self) -> bool:
         if self.at >= len(self.tokens):
             return False
         token = self.tokens[self.at]
-        if (token.text == "[" and self.outward) or self._is_minutes(token):
-            return False
-        if token.kind in ("sym", "num", "open"):
-            return not (token.upright and self._unit_ahead())
-        if token.text == "|":
+        kind, text = token.kind, token.text
+        if kind in ("sym", "num", "open"):
+            return not (token.upright and self._unit_ahead()) and not (text == "[" and self.outward)
+        if text == "|":
             return self.bars == 0 and not self.until_bar
-        if token.kind == "cmd":
-            return token.text in OPERANDS
-        return token.kind == "name"
+        if kind == "cmd":
+            return text in OPERANDS and not self._is_minutes(token)
+        return kind == "name"
 
     def _is_minutes(self, token: Token) -> bool:
         return token.text == "\\min" and self.peek(1) not in ("(", "{", "_")
@@ -218,30 +223,49 @@ class Parser:
 
     def items(self, top: bool = False) -> Node:
         """A list separated by commas or semicolons, or its only item. Trailing punctuation is not an item."""
-        with self.deeper:
-            found = [self.disjunction()]
-            # The reader of brackets needs the comma of `(0,)`: it makes a tuple of one, not a number in brackets
-            while (self.peek() in (",", ";") and self.peek(1) != ")") or (self.peek() == "\\\\" and top):
+        self.deepen()
+        found = [self.disjunction()]
+        # The reader of brackets needs the comma of `(0,)`: it makes a tuple of one, not a number in brackets
+        while (self.peek() in (",", ";") and self.peek(1) != ")") or (self.peek() == "\\\\" and top):
+            self.at += 1
+            if self.at == len(self.tokens) and top:
+                break
+            if self.peek_word() in ("and", "or"):
                 self.at += 1
-                if self.at == len(self.tokens) and top:
-                    break
-                if self.peek_word() in ("and", "or"):
-                    self.at += 1
-                found.append(self.disjunction())
-            return found[0] if len(found) == 1 else Collection("list", tuple(found))
+            found.append(self.disjunction())
+        self.depth -= 1
+        return found[0] if len(found) == 1 else Collection("list", tuple(found))
+
+    def _lone(self) -> Node | None:
+        """A number or a letter alone, with or without a minus, up to what ends an operand; None for any other formula.
+
+        It is what all levels below would read, and the commonest thing between two commas or in two braces.
+        """
+        at, is_negative = self.at, self.peek() == "-"
+        begin = at + is_negative
+        if begin >= len(self.tokens) or (token := self.tokens[begin]).kind not in ("num", "sym"):
+            return None
+        if begin + 1 < len(self.tokens) and self._marks[begin + 1] not in _ENDS:
+            return None
+        self.at, self.compared = begin + 1, False
+        node = self._number(token) if token.kind == "num" else self.symbol(token.text)
+        return Negation(node) if is_negative else node
 
     def disjunction(self) -> Node:
-        return self._words("or", "\\cup", self.conjunction)
+        if (lone := self._lone()) is not None:
+            return lone
+        found = [self.conjunction()]
+        while self.peek() == "\\cup" or self.peek_word() == "or":
+            self.at += 1
+            found.append(self.conjunction())
+        return found[0] if len(found) == 1 else Connective("or", tuple(found))
 
     def conjunction(self) -> Node:
-        return self._words("and", "\\cap", self.relation)
-
-    def _words(self, word: Literal["and", "or"], sign: str, read: Callable[[], Node]) -> Node:
-        found = [read()]
-        while self.peek_word() == word or self.peek() == sign:
+        found = [self.relation()]
+        while self.peek() == "\\cap" or self.peek_word() == "and":
             self.at += 1
-            found.append(read())
-        return found[0] if len(found) == 1 else Connective(word, tuple(found))
+            found.append(self.relation())
+        return found[0] if len(found) == 1 else Connective("and", tuple(found))
 
     def relation(self) -> Node:
         """A relation, or a chain of relations: `a < b < c` is one node with three members."""
@@ -249,6 +273,9 @@ class Parser:
             self.at += 1
             return Connective("not", (self.relation(),))
         members, operators = [self.measured()], []
+        if self.peek() not in RELATIONS and self.peek() != "\\mid":
+            self.compared = False
+            return members[0]
         if self.peek() == "\\mid" and not self.until_bar:
             # `3 \mid n`: n has no remainder
             self.at += 1
@@ -297,17 +324,18 @@ class Parser:
         return left
 
     def sum(self) -> Node:
-        with self.deeper:
-            terms = [self.term()]
-            while (sign := self.peek()) in ("+", "-", "\\pm", "\\mp"):
-                self.at += 1
-                right = self.term()
-                if sign in ("\\pm", "\\mp"):
-                    self.bound_chain(True)
-                    terms = [PlusMinus((_sum_of(terms), right), sign == "\\pm")]
-                else:
-                    terms.append(Negation(right) if sign == "-" else right)
-            return _sum_of(terms)
+        self.deepen()
+        terms = [self.term()]
+        while (sign := self.peek()) in ("+", "-", "\\pm", "\\mp"):
+            self.at += 1
+            right = self.term()
+            if sign in ("\\pm", "\\mp"):
+                self.bound_chain(True)
+                terms = [PlusMinus((_sum_of(terms), right), sign == "\\pm")]
+            else:
+                terms.append(Negation(right) if sign == "-" else right)
+        self.depth -= 1
+        return _sum_of(terms)
 
     def term(self) -> Node:
         """A product as one flat node. `/` divides by the next factor, so `1/2x` is x/2, or by letters that touch."""
@@ -360,18 +388,19 @@ class Parser:
         return [t.kind for t in self.tokens[at : at + 3]] == ["num", "op", "num"] and self.tokens[at + 1].text == "/"
 
     def signed(self) -> Node:
-        with self.deeper:
-            found = self.peek()
+        self.deepen()
+        found = self.peek()
+        if found not in _PREFIXES:
+            node = self.power()
+        else:
+            self.at += 1
+            node = self.signed()
             if found == "-":
-                self.at += 1
-                return Negation(self.signed())
-            if found == "+":
-                self.at += 1
-                return self.signed()
-            if found in ("\\pm", "\\mp"):
-                self.at += 1
-                return PlusMinus((self.signed(),), found == "\\pm")
-            return self.power()
+                node = Negation(node)
+            elif found != "+":
+                node = PlusMinus((node,), found == "\\pm")
+        self.depth -= 1
+        return node
 
     def power(self) -> Node:
         """An operand with its postfixes and its exponent; powers group from the right: `2^3^4` is `2^{(3^4)}`."""
@@ -387,32 +416,35 @@ class Parser:
         return self.postfixes(Power(base, exponent))
 
     def exponent(self) -> Node:
-        with self.deeper:
-            return self.signed()
+        self.deepen()
+        node = self.signed()
+        self.depth -= 1
+        return node
 
     def argument(self) -> Node:
         r"""The argument of a function without brackets: `\sin 2\pi x` takes all factors up to a sign or a function."""
-        with self.deeper:
-            left = self.signed()
-            while self.starts_operand() and self.peek() not in ARGUMENT_STOPS and not self.at_differential():
-                token = self.tokens[self.at]
-                if token.kind == "num" or (token.text == "e" and self.peek(1) == "^"):
-                    break
-                if token.text == "(" and isinstance(left, (Symbol, Power)):
-                    # `\\ln x (x+1)` is a product
-                    break
-                left = Product((left, self.power()))
-            while (
-                self.peek() == "/" and self.tokens[self.at + 1 : self.at + 2] and self.tokens[self.at + 1].kind == "num"
-            ):
-                self.at += 1
-                left = Quotient(left, self.power())
-            return left
+        self.deepen()
+        left = self.signed()
+        while self.starts_operand() and self.peek() not in ARGUMENT_STOPS and not self.at_differential():
+            token = self.tokens[self.at]
+            if token.kind == "num" or (token.text == "e" and self.peek(1) == "^"):
+                break
+            if token.text == "(" and isinstance(left, (Symbol, Power)):
+                # `\\ln x (x+1)` is a product
+                break
+            left = Product((left, self.power()))
+        while self.peek() == "/" and self.tokens[self.at + 1 : self.at + 2] and self.tokens[self.at + 1].kind == "num":
+            self.at += 1
+            left = Quotient(left, self.power())
+        self.depth -= 1
+        return left
 
     def operand(self) -> Node:
         """One operand, without its postfixes."""
-        with self.deeper:
-            return self._operand()
+        self.deepen()
+        node = self._operand()
+        self.depth -= 1
+        return node
 
     def _operand(self) -> Node:
         if self.at >= len(self.tokens):
@@ -443,7 +475,7 @@ class Parser:
         exponent = token.text.lower().partition("e")[2]
         if exponent and abs(int(exponent)) > MAX_DIGITS:
             raise TooComplex(f"an exponent of {exponent}")
-        value = Fraction(token.text)
+        value = Fraction(int(token.text) if token.text.isdigit() else token.text)
         if self.peek() in ("\\overline", "\\dot", "\\bar") and "." in token.text:
             return self._repeating(token.text)
         if self.peek() == "\\ldots" and "." in token.text and self.peek(1) not in (",", "+", "*", "-", "\\ldots"):
@@ -583,8 +615,9 @@ class Parser:
     def _beside_state(self) -> Symbol | None:
         """The state that follows; None where another formula does."""
         before, self.at = self.at, self.at + 1
-        with self.deeper:
-            found = self._state("|")
+        self.deepen()
+        found = self._state("|")
+        self.depth -= 1
         if not isinstance(found, Symbol):
             self.at = before
             return None
@@ -616,14 +649,12 @@ class Parser:
         r"""One TeX argument: a group, or a single digit, letter or command."""
         token = self.tokens[self.at] if self.at < len(self.tokens) else None
         if token is not None and token.kind == "num" and len(token.text) > 1 and token.text.isdigit():
-            self.tokens = [
-                *self.tokens[: self.at],
-                token._replace(text=token.text[0]),
-                Token("num", token.text[1:]),
-                *self.tokens[self.at + 1 :],
-            ]
-        with self.deeper:
-            return self.operand()
+            first, rest = token._replace(text=token.text[0]), Token("num", token.text[1:])
+            self.take([*self.tokens[: self.at], first, rest, *self.tokens[self.at + 1 :]])
+        self.deepen()
+        node = self.operand()
+        self.depth -= 1
+        return node
 
     def postfixes(self, node: Node) -> Node:
         while True:
@@ -661,6 +692,8 @@ class Parser:
 
     def with_unit(self, node: Node) -> Node:
         """The number with the unit that the words after it name."""
+        if self.at >= len(self.tokens) or self.peek() in _NO_UNITS:
+            return node
         parts: list[tuple[str, int]] = []
         sign = 1
         while self.at < len(self.tokens):
@@ -960,7 +993,7 @@ def _environment(parser: Parser, command: Command) -> Node:
     name = parser.tokens[parser.at].text if parser.at < len(parser.tokens) else ""
     parser.at += 1
     if name == "cases":
-        parser.tokens = [*parser.tokens[: parser.at], *_bare_cases(parser.tokens[parser.at :])]
+        parser.take([*parser.tokens[: parser.at], *_bare_cases(parser.tokens[parser.at :])])
     bars, parser.bars = parser.bars, 0
     rows: list[tuple[Node, ...]] = []
     cells: list[Node] = []

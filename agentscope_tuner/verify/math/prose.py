@@ -106,7 +106,7 @@ def undressed(text: str, allows: Allows) -> str:
     """The text without the marks around its value, and without the words there if each of them is allowed."""
     if not text.isascii() and (whole := added_up(text)) is not None:
         return whole
-    if len(text) > MAX_CHARS or not _PLAIN_WORD.search(text):
+    if len(text) > MAX_CHARS or not _PLAIN_WORD.search(text) or is_of_numbers(text) or is_value(text):
         return text
     # Patterns can match a long run of spaces in very many ways, which takes long, so each run becomes one space
     text = _ALL_OF.sub(r"\g<rest>\\text{ for \g<field> }\g<name>", _SPACES.sub(" ", text))
@@ -185,7 +185,20 @@ _COMMANDS = r"\\(?:[dt]?frac|sqrt|cdot|times|pi|left|right|sin|cos|tan|ln|log)(?
 _WORDLESS = re.compile(rf"(?:[\d+\-*/^{{}}().= ]++|{_COMMANDS}|(?<![a-zA-Z])[a-z](?![a-zA-Z]))+")
 # Without names, and without letters that may be a unit or a power of ten
 _VALUE = re.compile(rf"(?:[\d+\-/^{{}}(). ]++|{_COMMANDS}|(?<![a-zA-Z])[aciknpqrxyz](?![a-zA-Z]))+")
-_OF_NUMBERS = re.compile(r"(?:[\d+\-/^{}().,<>\[\] ]|\\(?:[dt]?frac|sqrt|pi|left|right|infty)(?![a-zA-Z])|\\[{}])+")
+_OF_NUMBERS = re.compile(
+    r"(?:[\d+/^{}().,<>\[\] ]|-(?!>)|\\(?:[dt]?frac|sqrt|pi|left|right|infty)(?![a-zA-Z])|\\[{}])+"
+)
+# What a formula of single letters may hold besides; an arrow is a sign between words, too
+_FORMULA = re.compile(
+    rf"(?:[\d+*/^{{}}().=<>,\[\] ]++|-(?!>)|{_COMMANDS}|\\(?:infty|leq?|geq?|cup)(?![a-zA-Z])"
+    r"|(?<![a-zA-Z])[a-z](?![a-zA-Z])|\\[{}])+"
+)
+
+
+@lru_cache(maxsize=64)
+def is_formula(text: str) -> bool:
+    """Whether a text is a formula or a list of formulas of numbers and single letters, with relations and brackets."""
+    return _FORMULA.fullmatch(text) is not None
 
 
 def is_wordless(text: str) -> bool:
@@ -193,14 +206,21 @@ def is_wordless(text: str) -> bool:
     return _WORDLESS.fullmatch(text) is not None
 
 
+@lru_cache(maxsize=64)
 def is_value(text: str) -> bool:
     """Whether a formula tells one value without its name: no rule of wording or of notation has anything to change."""
     return _VALUE.fullmatch(text) is not None
 
 
+@lru_cache(maxsize=64)
+def is_of_numbers(text: str) -> bool:
+    """Whether a text has nothing but numbers, brackets and signs of arithmetic or order: no rule of words reads it."""
+    return _OF_NUMBERS.fullmatch(text) is not None
+
+
 def is_nameless(text: str) -> bool:
     """Whether a text has no letters, but for commands of numbers, and so names none of its values."""
-    return _OF_NUMBERS.fullmatch(text) is not None or not any(map(str.isalpha, text))
+    return is_of_numbers(text) or not any(map(str.isalpha, text))
 
 
 def choice(text: str) -> tuple[str, str] | None:
@@ -730,9 +750,10 @@ Fields = frozenset[str]
 
 def without_qualifier(tokens: list[Token]) -> tuple[list[Token], Fields | None]:
     """The tokens before the words that give a domain, and the fields of that domain; None where no words give one."""
-    for at in range(1, len(tokens)):
+    for at in range(max(1, len(tokens) - _MOST), len(tokens)):
         token = tokens[at]
-        if len(tokens) - at > _MOST:
+        is_opener = token.kind in ("word", "cmd") and token.text.lower() in _OPENERS
+        if not is_opener and token.text not in ("(", ","):
             continue
         said = _without_indices(tokens[at + 1 :])
         if token.text == "(" and said and said[-1].text == ")":
@@ -742,7 +763,7 @@ def without_qualifier(tokens: list[Token]) -> tuple[list[Token], Fields | None]:
         elif token.text == ",":
             if not (_names_several(said) or _bounds_parameter(tokens[:at], said) or _says_constant(said)):
                 continue
-        elif token.text.lower() not in _OPENERS or token.kind not in ("word", "cmd"):
+        elif not is_opener:
             continue
         fields = _fields(said, quantified=token.text in ("\\forall", ",", "("))
         own = _is_own_argument(tokens[:at], said)
@@ -759,6 +780,8 @@ def without_qualifier(tokens: list[Token]) -> tuple[list[Token], Fields | None]:
 def _without_indices(tokens: list[Token]) -> list[Token]:
     r"""The tokens without the numbers that tell letters apart: `C, C \in \mathbb{R}` of `C_1, C_2 \in \mathbb{R}`."""
     indices = {at for at in range(1, len(tokens)) if tokens[at].text == "_" and tokens[at - 1].kind == "sym"}
+    if not indices:
+        return tokens
     return [token for at, token in enumerate(tokens) if not indices & {at, at - 1}]
 
 

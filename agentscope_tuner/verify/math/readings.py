@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, takewhile
 from math import ceil, floor
-from typing import Literal, TypeGuard
+from typing import Literal, NamedTuple, TypeGuard
 
 from agentscope_tuner.verify.math.canonical import ELLIPSIS, POINT, both_signs, choose, is_signed, key, negated, residue
 from agentscope_tuner.verify.math.node import (
@@ -165,6 +165,8 @@ Reading = Value | Chain | Ratio | Grid | Solutions | Statement | Wording
 
 def resolve(node: Node) -> Reading:
     """The reading of the node."""
+    if isinstance(node, Number):
+        return Value(node)
     match node:
         case Sum((left, Negation(right))) if _is_set(left) and _is_set(right):
             # Between sets a minus sign means the difference
@@ -447,6 +449,8 @@ def _list(node: Collection) -> Reading:
 
 def _alternatives(node: Collection) -> Reading | None:
     """The solutions of `a = 2, b = 3 or a = 3, b = 2`: each gives the same unknowns values; None for another list."""
+    if not any(is_joined(member, "or") for member in node.args):
+        return None
     rows: list[list[Node]] = [[]]
     for member in node.args:
         first, *others = member.args if is_joined(member, "or") else (member,)
@@ -622,8 +626,7 @@ def _chain(node: Relation, *, is_named: bool = False) -> Reading:
     return Chain(tuple(map(resolve, exact)), tuple(rough))
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(NamedTuple):
     """A text with its tokens and its meaning. A text that is not mathematics has no reading, and equals only itself."""
 
     text: str

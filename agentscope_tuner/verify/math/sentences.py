@@ -28,7 +28,7 @@ from agentscope_tuner.verify.math.node import (
     walk,
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
-from agentscope_tuner.verify.math.prose import NEUTRAL, allowed, is_wordless, plain
+from agentscope_tuner.verify.math.prose import NEUTRAL, allowed, is_of_numbers, is_wordless, plain
 from agentscope_tuner.verify.math.question import LABEL_ROWS, Question
 from agentscope_tuner.verify.math.readings import Side
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, respelled, tokenize
@@ -302,6 +302,8 @@ _SET_WORDS = re.compile(r"\\(?:text[a-z]*|mathrm|mathbf|mbox)\s*\{([^{}]*)\}|(?:
 
 
 _ABBREVIATION = 3
+# `12\\text{ cm}`, which is no sentence
+_MEASURED = re.compile(r"-?\d+(?:\.\d+)?\s?\\text\s?\{\s*(?P<unit>[a-zA-Z]{1,3})\s*\}")
 
 
 def told(text: str, question: Question) -> str:
@@ -312,6 +314,9 @@ def told(text: str, question: Question) -> str:
         return text if figured == words or (said := told(" ".join(figured), question)) == " ".join(figured) else said
     if HAN.search(text):
         return _in_chinese(" ".join(_WRITING.sub(" ", text).split()).rstrip(" .。"), question) or text
+    measured = _MEASURED.fullmatch(text)
+    if measured is not None and _unit_word(measured["unit"]):
+        return text
     found = _sentence(text, question) if _WORDED.search(text) is not None else None
     if found is None:
         return _without_lead(text, question)
@@ -922,9 +927,10 @@ def without_rejected(text: str, question: Question) -> str:
     if match is None or len(formulas) != 1 or _WORDED.search(_NAMED_SO.sub("", match["kept"])) is not None:
         return text
     words = [word.lower() for word in WORDS.findall(match["said"].replace(formulas[0], " "))]
-    kept, other = _named_value(match["kept"]), _named_value(formulas[0])
-    if kept is None or not words:
+    kept = _named_value(match["kept"]) if words else None
+    if kept is None:
         return text
+    other = _named_value(formulas[0])
     reason, _, bound = match["said"].strip().partition(" ")
     if reason.lower() in _REASONED:
         return match["kept"] if _keeps(bound.strip(), *kept) else text
@@ -961,7 +967,7 @@ _TOPIC = re.compile(r"\\text\s*\{\s*(?P<said>[^{}\s]{2,12}?)[はが은는이가]
 
 def without_introduction(text: str, ref: Side, question: Question) -> str:
     """The answer without the words and labels around its value; a text over `_LONGEST` as it is."""
-    if len(text) > _LONGEST or is_wordless(text):
+    if len(text) > _LONGEST or is_wordless(text) or (is_of_numbers(text) and ">" not in text and "<" not in text):
         return text
     topic = None if text.isascii() else _TOPIC.match(text)
     if topic is not None and "=" not in ref.text and topic["said"] in question.text:

@@ -43,6 +43,7 @@ from agentscope_tuner.verify.math.node import (
     is_relation,
     literal,
     symbols,
+    types_in,
     walk,
 )
 from agentscope_tuner.verify.math.tokens import PROPERTIES
@@ -177,7 +178,10 @@ def is_unevaluated(node: Node) -> bool:
 
 def is_work(node: Node) -> bool:
     """Whether the node has a limit, an integral or a remainder that is not computed yet."""
-    return is_unevaluated(node) or any(is_applied(n, "mod") for n in walk(node))
+    found = types_in(node)
+    if Apply in found and any(is_applied(n, "mod") for n in walk(node)):
+        return True
+    return BigOperator in found and is_unevaluated(node)
 
 
 def label(name: Node) -> tuple[str, ...]:

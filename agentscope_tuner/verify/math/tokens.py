@@ -401,7 +401,11 @@ def _scan(text: str, in_text: bool, out: list[Token]) -> None:
         elif kind != "skip":
             if kind in ("escaped", "op", "cmd"):
                 depth += (found in ("(", "[", "\\{")) - (found in (")", "]", "\\}"))
-            _emit(match, kind, spaced, in_text, out)
+            if (kind == "op" and found in _SIGNS) or (kind == "num" and found.isdigit()):
+                # tokens as they are, as most are
+                out.append(Token(kind, found, spaced))
+            else:
+                _emit(match, kind, spaced, in_text, out)
             spaced = kind == "text" and found[:-1].endswith(" ")
 
 
@@ -420,6 +424,10 @@ def _foreign(text: str, at: int, spaced: bool, out: list[Token]) -> int:
         raise Unreadable(f"the character {text[at]!r}")
     out.append(Token("op", text[at], spaced))
     return at + 1
+
+
+# Signs that are tokens as they are, and neither brackets nor the beginning of others
+_SIGNS = frozenset("+-*/^_=<>,:;")
 
 
 def _emit(match: re.Match[str], kind: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
@@ -465,11 +473,11 @@ def _emit(match: re.Match[str], kind: str, spaced: bool, in_text: bool, out: lis
 
 def _is_product(match: re.Match[str], in_text: bool, out: Sequence[Token]) -> bool:
     """Whether letters that may be a word or a unit are a product, beside a sign of arithmetic: `at^2`, `Q=cm`."""
-    if in_text or len(match[0]) > 2:
+    if in_text or len(match[0]) != len("ab"):
         return False
     if match[0] in UNITS and _begins_factor(out):
         return True
-    if match[0] not in WORDS - _UNLIKE_PRODUCTS:
+    if match[0] not in WORDS or match[0] in _UNLIKE_PRODUCTS:
         return False
     behind = _BEHIND_FACTOR.match(match.string, match.end())
     return behind is not None and (_begins_factor(out) or behind["sign"] is not None)

@@ -610,7 +610,8 @@ def with_unit_set(text: str, question: str, letters: frozenset[str]) -> str:
         question: the task's text; without it a single letter may be a symbol.
         letters: those of the question's formulas.
     """
-    found = _MEASURED.fullmatch(_IN_SIGNS.sub(r"\1", text)) if len(text) <= _LONGEST else None
+    is_short = len(text) <= _LONGEST and any(map(str.isalpha, text))
+    found = _MEASURED.fullmatch(_IN_SIGNS.sub(r"\1", text)) if is_short else None
     names = [] if found is None else _NAME_IN_UNIT.findall(found["unit"])
     if found is None or not all(name in _UNITS for name in names):
         return text

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from itertools import islice, takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
@@ -48,8 +48,11 @@ from agentscope_tuner.verify.math.prose import (
     candidates,
     choice,
     cycles,
+    is_formula,
+    is_of_numbers,
     is_sentence,
     is_value,
+    is_wordless,
     signs,
     time_of_day,
     undressed,
@@ -233,14 +236,15 @@ def _resolved(side: Side) -> Side:
     """The side with its reading; without a node if the node cannot be resolved."""
     if side.node is None:
         return side
+    node = written_out(side.node) if "\\ldots" in side.tokens else side.node
     try:
-        reading = resolve(componentwise(written_out(side.node)))
+        reading = resolve(componentwise(node))
     except Unreadable as exc:
-        return replace(side, node=None, problem=str(exc))
+        return side._replace(node=None, problem=str(exc))
     fields = side.fields
     if isinstance(reading, Family) and reading.range.field in FIELD_NAMES:
         fields = frozenset({FIELD_NAMES[reading.range.field]})
-    return replace(side, reading=reading, fields=fields)
+    return side._replace(reading=reading, fields=fields)
 
 
 def _key(tokens: list[Token]) -> tuple[str, ...]:
@@ -268,26 +272,39 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     # `4 times more` is no difference
     is_ratio = "times" in told and "times" not in asked.text
 
-    @cache
-    def said() -> frozenset[str]:
-        words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
-        return frozenset(asked.words.union(words, map(singular, words)))
+    said: list[frozenset[str]] = []
 
     def allows(word: str) -> bool:
-        return allowed(word, said(), asked.text) and not (is_ratio and word.lower() in COMPARED)
+        if not said:
+            words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
+            said.append(frozenset(asked.words.union(words, map(singular, words))))
+        return allowed(word, said[0], asked.text) and not (is_ratio and word.lower() in COMPARED)
 
     side = _read(without_introduction(told, ref, asked), allows)
+    is_bare = is_bare or is_of_numbers(told)
     strange = None if is_bare or side.node is None else next(_strange_words(side.node, allows, asked, ref), None)
     if strange is not None:
-        return replace(side, node=None, problem=f"the word {strange!r}")
+        return side._replace(node=None, problem=f"the word {strange!r}")
     # to an inequality it is a step, and without a question it may be
     is_step = not asked.text or (asked.has_inequality and not _bounds_asked(side.node, asked))
     node = side.node if is_step else _around_zero(side.node)
-    return _resolved(_without_asked_span(replace(side, node=_in_asked_unit(node, asked)), ref, asked))
+    return _resolved(_without_asked_span(side._replace(node=_in_asked_unit(node, asked)), ref, asked))
 
 
 def _told(text: str, ref: Side, asked: Question) -> str | Side:
     """What an answer tells, without what only repeats the question; a side without a node where it is none."""
+    said = text if is_of_numbers(text) else _as_told(text, ref, asked)
+    if isinstance(said, Side):
+        return said
+    if (labelled := said if FIGURES.fullmatch(said) else _without_label(said, ref, asked)) is None:
+        return Side(said, (), None, None, "another name than the question asks for")
+    if other := _other_kind(labelled, ref.text, asked):
+        return Side(labelled, (), None, None, other)
+    return _without_subject(labelled, ref.text, asked)
+
+
+def _as_told(text: str, ref: Side, asked: Question) -> str | Side:
+    """An answer without marks of how it is told, where these may be left out; a side without a node where not."""
     lost = lost_backslash(text)
     if lost is not None:
         return Side(text, (), None, None, f"the answer holds {lost}")
@@ -300,13 +317,7 @@ def _told(text: str, ref: Side, asked: Question) -> str | Side:
     if "and" in text and not LISTS.search(ref.text):
         text = _MIXED.sub(lambda m: f"{m['whole']}\\frac{{{m['a'] or m['c']}}}{{{m['b'] or m['d']}}}", text, count=1)
     doubtful = _doubt(respelled(text) if "mathbb" in text else text)
-    if doubtful is not None:
-        return Side(text, (), None, None, doubtful)
-    if (labelled := text if FIGURES.fullmatch(text) else _without_label(text, ref, asked)) is None:
-        return Side(text, (), None, None, "another name than the question asks for")
-    if other := _other_kind(labelled, ref.text, asked):
-        return Side(labelled, (), None, None, other)
-    return _without_subject(labelled, ref.text, asked)
+    return text if doubtful is None else Side(text, (), None, None, doubtful)
 
 
 _LOCAL_EXTREMES = (("max", re.compile("[極极]大")), ("min", re.compile("[極极]小")))
@@ -432,7 +443,8 @@ def _without_label(text: str, ref: Side, asked: Question) -> str | None:
     """The answer without a sign of what it is, and without what only repeats the question; None for another's sign."""
     if " a }" in text and _CZECH.search(asked.text):
         text = text.replace(" a }", "}\\text{ and }").replace("\\text{}", "")
-    value = value_named(_as_confidence(text, ref.text, asked), ref, asked)
+    told = _as_confidence(text, ref.text, asked)
+    value = told if is_of_numbers(told) else value_named(told, ref, asked)
     return None if value is None else _without_given_range(value, ref.text, asked.text)
 
 
@@ -500,12 +512,12 @@ def _without_asked_span(side: Side, ref: Side, question: Question) -> Side:
         # a reference of `90 km`, of how many are covered per hour
         amount = tuple(one for one in side.node.unit if one[1] > 0)
         is_asked = measure(amount) == measure(ref.node.unit) and measure(side.node.unit) in question.asked_units
-        return replace(side, node=replace(side.node, unit=amount)) if is_asked else side
+        return side._replace(node=replace(side.node, unit=amount)) if is_asked else side
     if measure(side.node.unit) in question.asked_units:
         return side
     unit = tuple((name, power) for name, power in side.node.unit if power > 0 or name not in question.asked_amount.ones)
     is_rate = any(power > 0 for _, power in unit)
-    return replace(side, node=replace(side.node, unit=unit)) if is_rate and unit != side.node.unit else side
+    return side._replace(node=replace(side.node, unit=unit)) if is_rate and unit != side.node.unit else side
 
 
 _PAIR = re.compile(r"\(\s*[^(),;<>=]+,\s*[^(),;<>=]+\)")
@@ -656,6 +668,7 @@ def _read_stated(text: str) -> Side:
     side = _resolved(_read(text))
     if (
         _IN_WORDS.search(text) is None
+        or is_of_numbers(text)
         or PLAIN_REACTION.search(text) is not None
         or not is_sentence(respelled(text))
         or (side.fields is not None and not _has_words(side))
@@ -664,8 +677,8 @@ def _read_stated(text: str) -> Side:
     for stated in candidates(text):
         found = _resolved(_read(bare(stated)))
         if not _has_words(found) or time_of_day(found.text) is not None:
-            return replace(found, sentence=text)
-    return replace(side, node=None, reading=None, problem=side.problem or "a sentence that states no value")
+            return found._replace(sentence=text)
+    return side._replace(node=None, reading=None, problem=side.problem or "a sentence that states no value")
 
 
 def _has_words(side: Side) -> bool:
@@ -887,7 +900,7 @@ def _in_letters_of(text: str, other: str, question: Question | None) -> str:
     """A side with the letters of the question or the other side: `2m g` for `2mg` beside a mass m, `m_1` for `m1`."""
     if "_" in other and len(text) > len("B2") and (indexed := {*_INDEX.findall(other)}):
         text = _PLAIN_INDEX.sub(lambda m: f"{m[1]}_{m[2]}" if m.groups() in indexed else m[0], text)
-    if not any(found["unit"] for found in _SHORT_UNITS.finditer(text)):
+    if is_of_numbers(text) or not any(found["unit"] for found in _SHORT_UNITS.finditer(text)):
         return text
     said = question.text if question is not None else ""
     letters = {*_FREE_LETTER.findall(said), *_FREE_LETTER.findall(other)}
@@ -972,6 +985,16 @@ class Pair:
             TooComplex: the answer is over a bound.
         """
         return read_answer(self.answer, self.ref, self.question)
+
+    @Kept
+    def is_wordless(self) -> bool:
+        """Whether both are formulas of numbers, signs and single letters only."""
+        return is_wordless(self.answer) and is_wordless(self.truth)
+
+    @Kept
+    def is_formula(self) -> bool:
+        """Whether both are formulas, or lists of them, without a word."""
+        return is_formula(self.answer) and is_formula(self.truth)
 
     def is_for_sympy(self) -> bool:
         """Whether a side has a part that sympy may evaluate and the symbolic stage cannot."""

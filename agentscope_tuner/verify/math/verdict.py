@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from agentscope_tuner.errors import JudgeError
@@ -46,7 +46,7 @@ from agentscope_tuner.verify.math.node import (
     with_args,
 )
 from agentscope_tuner.verify.math.parameters import same_span
-from agentscope_tuner.verify.math.prose import NARROWED, choice, is_value, letter, plain, time_of_day
+from agentscope_tuner.verify.math.prose import NARROWED, choice, is_of_numbers, is_value, letter, plain, time_of_day
 from agentscope_tuner.verify.math.quantities import (
     axis_of_another,
     combines_unknowns,
@@ -421,8 +421,10 @@ def _of_asked(text: str, question: str | None) -> str:
         if is_plain and all(one in re.sub(r"[$\s]", "", question) for one in said):
             return led["value"]
     asked = about(question) if "=" in text else None
+    if asked is None:
+        return text
     first, *steps = _EQUALS.split(text)
-    if asked is None or not steps:
+    if not steps:
         return text
     if _ARRANGEMENTS.fullmatch(first.strip(" $")) is not None:
         # a number, which may be another one
@@ -672,6 +674,36 @@ def _stages(
         the pair and the stage that a worker is to run; it is sent the worker's outcome and reason. Or the pair and
         READING; it is sent the `ReadPair`.
     """
+    kept = _kept_verdict(answer, ground_truth, question, copied) if len(answer) <= _LONG_CHARS else []
+    if kept:
+        return kept[0]
+    asking = _whole_and_parts(answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long)
+    is_of_worker = False
+    try:
+        request = next(asking)
+        while True:
+            is_of_worker = True
+            request = asking.send((yield request))
+    except StopIteration as done:
+        verdict: MathVerdict = done.value
+    if not is_of_worker and verdict.outcome != "undecided":
+        kept.append(verdict)
+    return verdict
+
+
+@lru_cache(maxsize=1024)
+def _kept_verdict(answer: str, ground_truth: str, question: str | None, copied: Copied) -> list[MathVerdict]:
+    """A place for the verdict on a pair that this process decides: an advantage group states few different answers.
+
+    Nothing is kept that a worker had a part in: it may depend on the time that was left.
+    """
+    return []
+
+
+def _whole_and_parts(
+    answer: str, ground_truth: str, question: str | None, copied: Copied, *, has_worker: bool, reads_long: bool
+) -> Asking:
+    """As `_stages`: the verdict on the whole answer, and on its parts where it names or letters them."""
     whole: MathVerdict = yield from _stages_of_one(
         answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long
     )
@@ -860,7 +892,9 @@ def prepared(answer: str, ground_truth: str, question: str | None) -> tuple[str,
     if "X" in text and "X" in truth and question and _OF_MOMENTS.search(question) is not None:
         text, truth = (_MOMENT.sub(_in_one_sign, one) for one in (text, truth))
     if FIGURES.fullmatch(text) is None or FIGURES.fullmatch(truth) is None:
-        if not (is_value(text) and is_value(truth)):
+        if is_of_numbers(text) and is_of_numbers(truth) and text[-1] != "-":
+            text, truth = _residues(text, question), _residues(truth, question)
+        elif not (is_value(text) and is_value(truth)):
             text, truth = in_notation(*_in_words(text, truth, question))
             text, truth = _one_by_one(text, truth), _one_by_one(truth, text)
             text, truth = _residues(text, question), _residues(truth, question)
