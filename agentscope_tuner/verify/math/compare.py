@@ -73,6 +73,7 @@ from agentscope_tuner.verify.math.node import (
     is_decimal,
     is_equation,
     is_joined,
+    is_number,
     is_relation,
     literal,
     mapped,
@@ -318,7 +319,8 @@ class CheapComparer:
                 value = point.value(node)
             except Unknown:
                 value = None
-            known = _Facts(node, value, point.opaque, is_rational(node), bool(symbols(node)))
+            alone = is_number(node)
+            known = _Facts(node, value, point.opaque, alone or is_rational(node), not alone and bool(symbols(node)))
             self._known[id(node)] = known
         return known
 
@@ -463,6 +465,8 @@ class CheapComparer:
         return self.question.letters if self.question is not None else frozenset()
 
     def _values(self, ref: Node, ans: Node) -> Outcome:
+        if is_number(ref) and is_number(ans) and not (self.question is not None and self.question.is_of_ordinals):
+            return self.leaf(ref, ans)
         ref, ans = _with_factors(ref, ans), _with_factors(ans, ref)
         if has_unit(ref, ans):
             return same_quantity(self, ref, ans)

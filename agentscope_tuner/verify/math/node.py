@@ -485,6 +485,11 @@ def is_decimal(node: Node) -> bool:
     return isinstance(node, Number) and "." in node.text and node.text[-1] != ")"
 
 
+def is_number(node: Node) -> bool:
+    """Whether the node is a written number, with a minus or without."""
+    return type(node) is Number or (type(node) is Negation and type(node.inside) is Number)
+
+
 def literal(node: Node) -> Fraction | None:
     """The value of a written number, fraction or mixed number; None for any other node."""
     match node:

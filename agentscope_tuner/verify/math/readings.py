@@ -44,6 +44,7 @@ from agentscope_tuner.verify.math.node import (
     is_collection,
     is_equation,
     is_joined,
+    is_number,
     is_relation,
     is_symbol,
     literal,
@@ -165,7 +166,7 @@ Reading = Value | Chain | Ratio | Grid | Solutions | Statement | Wording
 
 def resolve(node: Node) -> Reading:
     """The reading of the node."""
-    if isinstance(node, Number):
+    if is_number(node):
         return Value(node)
     match node:
         case Sum((left, Negation(right))) if _is_set(left) and _is_set(right):
@@ -423,6 +424,8 @@ def _family(node: Node) -> Reading | None:
 
 
 def _list(node: Collection) -> Reading:
+    if all(map(is_number, node.args)):
+        return Listing("list", tuple(map(Value, node.args)))
     node = Collection("list", _without_ellipsis(tuple(one for a in node.args for one in _single(a))))
     found = _family(node)
     if found is not None:
