@@ -231,7 +231,8 @@ def _is_of_python(name: str, one: Any) -> bool:
     if isinstance(one, types.ModuleType):
         return one.__name__ in _PURE_MODULES
     is_own = type(one) in (type, types.FunctionType, types.BuiltinFunctionType)
-    home = one.__module__.partition(".")[0] if is_own else ""
+    # a method of a built-in object has none
+    home = (one.__module__ or "").partition(".")[0] if is_own else ""
     return home in _PURE_MODULES or (home == "builtins" and (isinstance(one, type) or name in _PURE))
 
 
