@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
+import string
+import unicodedata
 from collections import Counter, OrderedDict, deque
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
-from agentscope_tuner.verify.code.compare_output import _overflows, same_output, same_value
+from agentscope_tuner._jail.jail import Ending
+from agentscope_tuner.verify.code import compare_output
+from agentscope_tuner.verify.code.compare_output import _overflows, contradicting, same_output, same_value
+from agentscope_tuner.verify.code.formats import read_tests
 
 
 @pytest.mark.parametrize(
@@ -236,3 +243,147 @@ def test_items_in_any_order(got: list[object], expected: list[object], same: boo
 )
 def test_a_number_that_a_checker_may_make_infinite_is_found(text: str, overflows: bool) -> None:
     assert _overflows(text, whole=False) is overflows
+
+
+_LETTERS = "abcde" * 13
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected", "unordered", "why"),
+    [
+        ("8\n8", "8", False, "2 lines are printed, 1 expected"),
+        ("", "1", False, "0 lines are printed, 1 expected"),
+        ("1\n\n2", "1\n2", False, "3 lines are printed, 2 expected"),
+        ("\n1", "1", True, "2 lines are printed, 1 expected"),
+        ("7", "8", False, "line 1 has '7'"),
+        ("a\nb c\n", "a\nb d\n", False, "line 2 has 'c'"),
+        ("1 2", "1", False, "line 1 has 2 words, 1 expected"),
+        (_LETTERS[:60], "b", False, f"line 1 has '{_LETTERS[:60]}'"),
+        (_LETTERS[:61], "b", False, f"line 1 has '{_LETTERS[:30]}…{_LETTERS[31:61]}'"),
+        ("b\na c", "a c\nd", True, "one line is 'b'"),
+        ("x  y", "y", True, "one line is 'x y'"),
+        ("1.0\n2.0", "1.0\n3.0", True, "one line is '2.0'"),
+    ],
+)
+def test_the_first_difference_in_words(printed: str, expected: str, unordered: bool, why: str) -> None:
+    assert same_output(printed, expected, tolerance=0.1, unordered=unordered) == why
+
+
+@pytest.mark.parametrize(
+    ("row", "compared", "number"),
+    [
+        ({"inputs": ["1", "1"], "outputs": ["2", "3"]}, {}, 2),
+        ({"inputs": ["1", "2"], "outputs": ["2", "3"]}, {}, 0),
+        ({"inputs": ["1", "1"], "outputs": ["2", "2 "]}, {}, 0),
+        ({"inputs": ["1", "1"], "outputs": ["2.0", "2.005"]}, {}, 0),
+        ({"inputs": ["1", "1"], "outputs": ["2.0", "2.05"]}, {}, 2),
+        ({"inputs": ["1", "1"], "outputs": ["2", "3"]}, {"checker": "x"}, 0),
+        ({"inputs": ["1", "1"], "outputs": ["a\nb", "b\na"]}, {}, 2),
+        ({"inputs": ["1", "1"], "outputs": ["a\nb", "b\na"]}, {"unordered": True}, 0),
+        ({"inputs": [[1], [2], [1]], "outputs": [1, 1, 2], "fn_name": "f"}, {}, 3),
+        ({"inputs": [[1], [1]], "outputs": [1.0, 1.001], "fn_name": "f"}, {}, 0),
+        ({"inputs": [[1], ["1"]], "outputs": [1, 2], "fn_name": "f"}, {}, 0),
+        ({"inputs": [[1], [1]], "outputs": [[1, 2], [2, 1]], "fn_name": "f"}, {}, 2),
+        ({"inputs": [[1], [1]], "outputs": [[1, 2], [2, 1]], "fn_name": "f"}, {"unordered": True}, 0),
+        (["assert f(1) == 2", "assert f(1) == 2", "assert f(1) == 4"], {}, 3),
+        (["assert f(1, a=2) == 2", "assert f(1, a=2) == 3"], {}, 2),
+        (["assert f(1, a=2) == 2", "assert f(1, a=3) == 3"], {}, 0),
+        # an object may equal both; and what is not written there may be anything
+        (["assert f(1) == 2", "assert f(1) == '3'"], {}, 0),
+        (["assert f(x) == 2", "assert f(x) == 3"], {}, 0),
+        (["assert f(1, a=x) == 2", "assert f(1, a=x) == 3"], {}, 0),
+        (["assert f(1) == g(2)", "assert f(1) == 3"], {}, 0),
+        (["assert f(1) == 2", "assert f(1) != 3"], {}, 0),
+        (["assert f(1) == 2", "assert f(1) == 3 == 3"], {}, 0),
+        (["assert f(1) == 2", "x = f(1)\nassert x == 3"], {}, 0),
+        (["assert a.f(1) == 2", "assert a.f(1) == 3"], {}, 0),
+        ({"test_list": ["assert f(1) == 2", "assert f(1) == 3"], "test_setup_code": "x = 1"}, {}, 0),
+        ({"test_list": ["assert f(1) == 2", "assert f(1) == 3"], "test_setup_code": " \n"}, {}, 2),
+    ],
+)
+def test_a_test_that_contradicts_one_before_it(row: object, compared: dict[str, Any], number: int) -> None:
+    assert contradicting(replace(read_tests(row), **compared)) == number
+
+
+def _printed(text: str, **ended: Any) -> Ending:
+    return Ending(**{"kind": "exit", "stdout": text.encode(), **ended})
+
+
+@pytest.mark.parametrize(
+    ("printed", "is_full"),
+    [
+        *((one, True) for one in ("1", "1.0", " 1.00 \n", "why\n 1.")),
+        *((one, False) for one in ("0", "1 2", "11", "", "٣", "1\n0", "1,0", "0.1", "1e0")),
+    ],
+)
+def test_a_full_score_is_a_last_line_of_one(printed: str, is_full: bool) -> None:
+    assert compare_output._is_full(_printed(printed)) is is_full
+    assert not compare_output._is_full(_printed(printed, status=1))
+    assert not compare_output._is_full(_printed(printed, kind="cpu"))
+
+
+@pytest.mark.parametrize(
+    ("line", "output", "may"),
+    [
+        ("12", "2 1", True),
+        ("13", "2 1", False),
+        ("1.0", "1", True),
+        ("10", "x 1e1", True),
+        ("٢", "2", True),
+        ("2", "٢", True),
+        ("5", "five", False),
+        ("fine", "x", True),
+    ],
+)
+def test_a_line_that_a_checker_may_have_made_of_an_output(line: str, output: str, may: bool) -> None:
+    assert compare_output._may_repeat(line, output) is may
+
+
+def test_the_digits_that_are_drawn_are_others() -> None:
+    drawn = compare_output._drawn("7٣")
+    assert drawn == compare_output._drawn("7٣") != compare_output._drawn("8٣")
+    assert [{*map(chr, one)} for one in drawn] == [{*string.digits, "٣"}] * 2
+    for first, second in zip(*(one.items() for one in drawn), strict=True):
+        assert {first[1], second[1]} <= {*"2345678"} - {str(unicodedata.digit(chr(first[0])))}
+        assert first[1] != second[1]
+    assert all(one[ord("٣")] == one[ord("3")] for one in drawn)
+
+
+_OTHERS = dict(zip(map(ord, string.digits), "2345678345", strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [
+        ("1 2 1 3 1.0", ["3 4 3 5 3.2", "3 2 3 3 3.2", "1 2 3 3 3.2", "3 2 3 3 1.0"]),
+        ("01\n1", ["23\n3", "01\n3", "23\n1"]),
+        ("1", ["3"]),
+        ("5", ["7"]),
+        ("10 x", ["32 x"]),
+        ("x", []),
+    ],
+)
+def test_a_text_with_other_digits(text: str, others: list[str]) -> None:
+    assert compare_output._with_others(text, _OTHERS) == others
+
+
+@pytest.mark.parametrize(
+    ("said", "of_other", "other", "follows"),
+    [
+        ("1", "3", "3", True),
+        ("1 ", "3", "x", True),
+        ("1", "1", "3", False),
+        # read as a number, but for what is a score
+        ("1", "7", "7 2", True),
+        ("1", "7.0", "2 7", True),
+        ("1", "7", "2", False),
+        ("1", "0", "0", False),
+        ("ok\n12", "ok\n34", "34", True),
+        ("n 12\n1", "n 13\n3", "3", True),
+        ("n 12\n1", "n -1.5\n3", "3", True),
+        ("a\n1", "b\n3", "3", False),
+        ("1", "a\n3", "3", False),
+    ],
+)
+def test_a_line_that_follows_the_output(said: str, of_other: str, other: str, follows: bool) -> None:
+    assert compare_output._follows(_printed(said), _printed(of_other), other, _OTHERS) is follows
