@@ -485,8 +485,10 @@ def hint_told(annotation: object) -> list[str]:
         return [repr(annotation)]
     if getattr(annotation, "__module__", "") == "inspect":
         return []
-    is_class = isinstance(annotation, type) and not hasattr(annotation, "__origin__")
-    return [annotation.__name__ if is_class else repr(annotation)]  # type: ignore[attr-defined]
+    if not isinstance(annotation, type) or hasattr(annotation, "__origin__"):
+        return [repr(annotation)]
+    home = f"{annotation.__module__}." if annotation.__module__ in ("typing", "collections.abc") else ""
+    return [f"{home}{annotation.__name__}"]
 
 
 class _Hint:
