@@ -478,6 +478,9 @@ def _tested_names(tree: ast.Module, own: set[str]) -> set[str]:
             continue
         for part in looked:
             called = {inner.id for inner in ast.walk(part) if isinstance(inner, ast.Name)} & own
+            # `chain(f, g)(1)`: what it gives is called
+            while isinstance(part, ast.Call) and isinstance(part.func, ast.Call):
+                part = part.func
             is_call = isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
             found |= called or ({part.func.id} if is_call else set())  # type: ignore[attr-defined]
     return found

@@ -757,6 +757,327 @@ def test_an_object_does_on_the_other_side_what_it_does_here(test: str) -> None:
     assert judgement.reward == 1.0, judgement
 
 
+# What tests lend to a program, and what it does with it
+_LENT = """
+import asyncio, functools, inspect, os, sys
+def kind_of(one):
+  flow = inspect.isasyncgenfunction(one)
+  return [inspect.isgeneratorfunction(one), inspect.iscoroutinefunction(one), flow, callable(one)]
+def names_of(one): return [one.__name__, one.__qualname__, one.__doc__, one.__module__]
+def takes(one): return [*inspect.signature(one).parameters]
+def how(one): return [part.kind.name for part in inspect.signature(one).parameters.values()]
+def hints(one): return inspect.signature(one).return_annotation
+def called(one, *given, **named): return one(*given, **named)
+def each(one): return [part for part in one]
+def size(one): return len(one)
+def read(one, name): return getattr(one, name)
+def has(one, name): return hasattr(one, name)
+def put(one, name, value): setattr(one, name, value); return one
+def item(one, key): return one[key]
+def put_item(one, key, value): one[key] = value; return one
+def drop_item(one, key): del one[key]; return one
+def is_in(one, part): return part in one
+def same(one, other): return one == other
+def other(one, two): return one != two
+def less(one, two): return [one < two, one <= two, one > two, one >= two]
+def plus(one, two): return [one + two, one - two, one * two, -one]
+def truth(one): return bool(one)
+def text(one): return [str(one), repr(one)]
+def number(one): return [int(one), float(one), range(10)[one]]
+def key(one): return {one: 1}[one]
+def entered(one):
+  with one as inner: return inner
+def failing(one):
+  try:
+    with one: raise KeyError('k')
+  except KeyError as e: return e.args
+def caught(one, *given):
+  try: return one(*given)
+  except Exception as e: return [type(e).__name__, *map(str, e.args)]
+def passed(one, *given):
+  try: return one(*given)
+  finally: pass
+def wrapped(one):
+  @functools.wraps(one)
+  def inner(*given): return [one(*given), one.__name__]
+  return inner
+class Bus:
+  def __init__(self): self.subs = []
+  def on(self, sub): self.subs.append(sub); return sub
+  def fire(self, *what): return [sub(*what) for sub in self.subs]
+  def off(self, sub): self.subs.remove(sub)
+class Shape:
+  sides = 0
+  def __init__(self, name='s'): self.name = name
+  def area(self): raise NotImplementedError('area')
+  def describe(self): return f'{self.name}: {self.area()} of {self.sides}'
+  @property
+  def loud(self): return self.name.upper()
+  @classmethod
+  def make(cls, *given): return cls(*given)
+  @staticmethod
+  def unit(): return 1
+  def twice(self): return self.describe() * 2
+async def waited(one, *given): return await one(*given)
+async def gathered(*ones): return await asyncio.gather(*(one() for one in ones))
+async def all_of(one): return [part async for part in one]
+async def within(one):
+  async with one as inner: return inner
+def sorted_by(items, by): return sorted(items, key=by)
+def reduced(one, items): return functools.reduce(one, items)
+def mapped(one, *items): return [*map(one, *items)]
+def kept(items, one): return [*filter(one, items)]
+def memo(one): return functools.lru_cache(one)
+def piped(*ones):
+  def run(x):
+    for one in ones: x = one(x)
+    return x
+  return run
+def gen(n):
+  got = yield n
+  while got: got = yield got * 2
+  return 'end'
+def delegates(one):
+  yield from one
+  yield 'back'
+def thrown(kind, *given): raise kind(*given)
+def raised_from(kind):
+  try: 1 / 0
+  except ZeroDivisionError as e: raise kind('later') from e
+def instance(one, kind): return isinstance(one, kind)
+def type_of(one): return type(one).__name__
+def env(name): return os.environ.get(name)
+def set_env(name, value): os.environ[name] = value
+def argv(): return sys.argv[1:]
+def ask(*given): return input(*given)
+def lines(): return [line for line in sys.stdin]
+"""
+_LENDINGS = r"""
+def plain(a, /, b=1, *c, d, **e): "says"
+assert kind_of(plain) == [False, False, False, True] and names_of(plain) == ['plain', 'plain', 'says', __name__]
+
+def steps(): yield 1
+assert kind_of(steps) == [True, False, False, True]
+
+async def later(): return 1
+assert kind_of(later) == [False, True, False, True]
+
+async def flow(): yield 1
+assert kind_of(flow) == [False, False, True, True]
+
+def plain(a, /, b: int, *c, d, **e) -> str: pass
+assert takes(plain) == ['a', 'b', 'c', 'd', 'e'] and hints(plain) is str
+assert how(plain) == ['POSITIONAL_ONLY', 'POSITIONAL_OR_KEYWORD', 'VAR_POSITIONAL', 'KEYWORD_ONLY', 'VAR_KEYWORD']
+
+assert called(lambda *a, **k: (a, k), 1, [2], x=3) == ((1, [2]), {'x': 3})
+
+class Seq:
+  def __init__(self, *items): self.items = [*items]
+  def __iter__(self): return iter(self.items)
+  def __len__(self): return len(self.items)
+  def __getitem__(self, key): return self.items[key]
+  def __setitem__(self, key, value): self.items[key] = value
+  def __delitem__(self, key): del self.items[key]
+  def __contains__(self, part): return part in self.items
+  def __bool__(self): return bool(self.items)
+s = Seq(3, 4)
+assert each(s) == [3, 4] and size(s) == 2 and item(s, 1) == 4 and is_in(s, 3) and not is_in(s, 5)
+assert truth(s) is True and truth(Seq()) is False
+assert put_item(s, 0, 9) is s and s.items == [9, 4] and drop_item(s, 1) is s and s.items == [9]
+
+class Num:
+  def __init__(self, n): self.n = n
+  def __eq__(self, other): return isinstance(other, Num) and self.n == other.n
+  def __ne__(self, other): return not self == other
+  def __lt__(self, other): return self.n < other.n
+  def __le__(self, other): return self.n <= other.n
+  def __gt__(self, other): return self.n > other.n
+  def __ge__(self, other): return self.n >= other.n
+  def __hash__(self): return hash(self.n)
+  def __add__(self, other): return self.n + other.n
+  def __sub__(self, other): return self.n - other.n
+  def __mul__(self, other): return self.n * other.n
+  def __neg__(self): return -self.n
+  def __int__(self): return self.n
+  def __float__(self): return float(self.n)
+  def __index__(self): return self.n
+  def __str__(self): return f'<{self.n}>'
+  def __repr__(self): return f'Num({self.n})'
+a, b = Num(2), Num(3)
+assert same(a, Num(2)) and not same(a, b) and other(a, b) and less(a, b) == [True, True, False, False]
+assert plus(a, b) == [5, -1, 6, -2] and number(a) == [2, 2.0, 2] and text(a) == ['<2>', 'Num(2)'] and key(a) == 1
+
+class Open:
+  def __init__(self): self.log = []
+  def __enter__(self): self.log.append('in'); return 'inner'
+  def __exit__(self, *what): self.log.append('out'); return False
+o = Open()
+assert entered(o) == 'inner' and o.log == ['in', 'out'] and failing(o) == ('k',) and len(o.log) == 4
+
+class Thing: pass
+t = Thing()
+t.x = [1]
+assert read(t, 'x') == [1] and has(t, 'x') and not has(t, 'y') and put(t, 'y', 5) is t and t.y == 5
+
+def bad(n): raise ValueError('bad', n)
+assert caught(bad, 3) == ['ValueError', 'bad', '3'] and caught(lambda: 5) == 5
+
+def bad(): raise LookupError('mine')
+try: passed(bad)
+except LookupError as e: told = e.args
+assert told == ('mine',)
+
+def double(x): return 2 * x
+w = wrapped(double)
+assert w(4) == [8, 'double'] and w.__name__ == 'double'
+
+seen = []
+bus = Bus()
+def sub(what): seen.append(what); return len(seen)
+assert bus.on(sub) is sub and bus.fire('a') == [1] and bus.fire('b') == [2] and seen == ['a', 'b']
+bus.off(sub)
+assert bus.fire('c') == [] and len(bus.subs) == 0
+
+class Square(Shape):
+  sides = 4
+  def __init__(self, n): super().__init__('square'); self.n = n
+  def area(self): return self.n ** 2
+s = Square(3)
+assert s.describe() == 'square: 9 of 4' and s.loud == 'SQUARE' and s.twice() == 'square: 9 of 4' * 2
+assert isinstance(s, Shape) and Square.make(2).area() == 4 and Square.unit() == 1 and s.name == 'square'
+
+class Late(Shape):
+  pass
+try: Late('x').describe()
+except NotImplementedError as e: told = e.args
+assert told == ('area',) and Late().name == 's' and issubclass(Late, Shape)
+
+import asyncio
+async def add(a, b):
+  await asyncio.sleep(0)
+  return a + b
+assert asyncio.run(waited(add, 1, 2)) == 3
+
+import asyncio
+order = []
+async def one():
+  order.append(1)
+  await asyncio.sleep(0)
+  order.append(3)
+  return 'one'
+async def two():
+  order.append(2)
+  return 'two'
+assert asyncio.run(gathered(one, two)) == ['one', 'two'] and order == [1, 2, 3]
+
+import asyncio
+class Flow:
+  def __init__(self, n): self.n = n
+  def __aiter__(self): return self
+  async def __anext__(self):
+    self.n -= 1
+    if self.n < 0: raise StopAsyncIteration
+    return self.n
+class Door:
+  async def __aenter__(self): return 'in'
+  async def __aexit__(self, *what): return False
+assert asyncio.run(all_of(Flow(3))) == [2, 1, 0] and asyncio.run(within(Door())) == 'in'
+
+assert sorted_by([3, -5, 1], abs) == [1, 3, -5] and sorted_by(['b', 'A'], str.lower) == ['A', 'b']
+assert sorted_by([3, 1], lambda x: -x) == [3, 1] and reduced(lambda a, b: a * 10 + b, [1, 2, 3]) == 123
+assert mapped(lambda a, b: a + b, [1, 2], [3, 4]) == [4, 6] and kept([1, 2, 3], lambda x: x % 2) == [1, 3]
+
+calls = []
+def slow(x): calls.append(x); return x + 1
+quick = memo(slow)
+assert [quick(1), quick(1), quick(2)] == [2, 2, 3] and calls == [1, 2]
+
+assert piped(lambda x: x + 1, str, len)(99) == 3 and piped()(5) == 5
+
+g = gen(1)
+assert next(g) == 1 and g.send(4) == 8 and g.send(1) == 2
+try: g.send(0)
+except StopIteration as e: told = e.value
+assert told == 'end'
+
+def inner():
+  yield 1
+  yield [2]
+assert [*delegates(inner())] == [1, [2], 'back']
+
+class Mine(Exception):
+  def __init__(self, code): super().__init__(f'code {code}'); self.code = code
+try: thrown(Mine, 7)
+except Mine as e: told = (e.code, str(e))
+assert told == (7, 'code 7')
+
+try: raised_from(RuntimeError)
+except RuntimeError as e: told = (e.args, type(e.__cause__).__name__, e.__suppress_context__)
+assert told == (('later',), 'ZeroDivisionError', True)
+
+class A: pass
+class B(A): pass
+assert instance(B(), A) and not instance(A(), B) and instance(3, int) and not instance('3', int)
+assert type_of(3) == 'int' and type_of(None) == 'NoneType' and type_of([]) == 'list'
+
+import os
+os.environ['ASKED'] = 'yes'
+assert env('ASKED') == 'yes'
+del os.environ['ASKED']
+assert env('ASKED') is None and env('NEVER') is None
+
+import sys
+sys.argv = ['x', 'a', 'b']
+assert argv() == ['a', 'b']
+
+import io, sys
+sys.stdin = io.StringIO('one\ntwo\n')
+assert lines() == ['one\n', 'two\n']
+
+import builtins
+builtins.input = lambda prompt='': f'said {prompt}'
+assert ask('who?') == 'said who?'
+
+from unittest.mock import Mock, MagicMock
+m = Mock(return_value=4)
+assert called(m, 1, x=2) == 4 and m.call_args == ((1,), {'x': 2}) and m.call_count == 1
+m.side_effect = [1, 2]
+assert [called(m), called(m)] == [1, 2]
+m.side_effect = KeyError('k')
+assert caught(m) == ['KeyError', 'k']
+m = MagicMock()
+m.__len__.return_value = 3
+assert size(m) == 3
+
+import functools
+p = functools.partial(lambda a, b, c=0: [a, b, c], 1, c=3)
+assert called(p, 2) == [1, 2, 3]
+
+class K:
+  def __init__(self): self.n = 0
+  def bump(self, by=1): self.n += by; return self.n
+  @staticmethod
+  def two(): return 2
+  @classmethod
+  def name(cls): return cls.__name__
+k = K()
+assert called(k.bump, by=3) == 3 and k.n == 3 and called(K.two) == 2 and called(K.name) == 'K' and called(k.bump) == 4
+
+class Call:
+  def __call__(self, x): return x + 1
+assert called(Call(), 2) == 3 and kind_of(Call())[3] is True
+""".strip().split("\n\n")
+
+
+@pytest.mark.parametrize("test", _LENDINGS)
+def test_what_a_test_lends_is_there_what_it_is_here(test: str) -> None:
+    here: dict[str, Any] = {"__name__": "tests"}
+    # as one program, to which nothing of this module's future is told
+    exec(compile(f"{_LENT}\n{test}", "tests", "exec", dont_inherit=True), here)  # noqa: S102
+    judgement = _judge().judge(asked([test]), wrote(_LENT))
+    assert judgement.reward == 1.0, judgement
+
+
 # A context of the program that swallows whatever is raised in it
 _SWALLOWS = """
 class S:
