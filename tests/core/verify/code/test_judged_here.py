@@ -1078,6 +1078,341 @@ def test_what_a_test_lends_is_there_what_it_is_here(test: str) -> None:
     assert judgement.reward == 1.0, judgement
 
 
+# Classes and functions of most kinds
+_KINDS = """
+import abc, collections, contextlib, dataclasses, datetime, decimal, enum, functools, json, typing
+LIMIT, TABLE = 3, {'a': [1, {'b': 2}]}
+class Bad(Exception):
+  def __init__(self, code, *, hint=None):
+    super().__init__(f'bad {code}')
+    self.code, self.hint = code, hint
+class Worse(Bad):
+  level = 9
+  def __str__(self): return f'worse {self.code}'
+class Two(ValueError, LookupError): pass
+def fail(how, *given): raise {'bad': Bad, 'worse': Worse, 'two': Two}[how](*given)
+def parse(text): return json.loads(text)
+def decode(data): return data.decode('utf-8')
+def chained():
+  try: int('x')
+  except ValueError as e: raise Bad(1, hint='h') from e
+def hidden():
+  try: int('x')
+  except ValueError: raise KeyError('k') from None
+def noted():
+  e = ValueError('v')
+  e.add_note('first'); e.add_note('second')
+  raise e
+def exits(code): raise SystemExit(code)
+def again(f):
+  try: return f()
+  except Exception as e: return type(e).__name__
+def returned(): return Bad(7, hint=[1])
+class Slots:
+  __slots__ = ('x', 'y')
+  def __init__(self, x, y): self.x, self.y = x, y
+class Temp:
+  unit = 'C'
+  def __init__(self, deg): self._deg = deg
+  @property
+  def deg(self): return self._deg
+  @deg.setter
+  def deg(self, to):
+    if to < -273: raise ValueError('too cold')
+    self._deg = to
+  @deg.deleter
+  def deg(self): self._deg = None
+  @functools.cached_property
+  def twice(self): return self._deg * 2
+class Base(abc.ABC):
+  @abc.abstractmethod
+  def run(self): ...
+class Runs(Base):
+  def run(self): return 'ran'
+class Stack:
+  def __init__(self, *items): self._items = [*items]
+  def push(self, one): self._items.append(one); return self
+  def pop(self): return self._items.pop()
+  def __len__(self): return len(self._items)
+  def __iter__(self): return iter(self._items)
+  def __getitem__(self, at): return self._items[at]
+  def __contains__(self, one): return one in self._items
+  def __eq__(self, other): return isinstance(other, Stack) and self._items == other._items
+  def __repr__(self): return f'Stack({self._items})'
+class Counter2(collections.Counter):
+  def top(self): return self.most_common(1)[0][0]
+class Money(decimal.Decimal):
+  def cents(self): return int(self * 100)
+class Name(str):
+  def hi(self): return f'hi {self}'
+class Num(int):
+  def half(self): return self / 2
+class Ratio(float):
+  def pct(self): return f'{self:.0%}'
+class Pt(tuple):
+  def __new__(cls, x, y): return super().__new__(cls, (x, y))
+  @property
+  def x(self): return self[0]
+class Bag(set):
+  def size(self): return len(self)
+class Day(datetime.date):
+  def next(self): return self + datetime.timedelta(1)
+class Data(bytes):
+  def bits(self): return len(self) * 8
+class Perm(enum.Flag):
+  R = 1
+  W = 2
+class Kind(str, enum.Enum):
+  A = 'a'
+  B = 'b'
+class Pair(typing.NamedTuple):
+  a: int
+  b: str = 'z'
+  def both(self): return f'{self.a}{self.b}'
+@dataclasses.dataclass
+class Item:
+  name: str
+  price: float = 1.0
+  tags: list = dataclasses.field(default_factory=list)
+  seen: int = dataclasses.field(default=0, compare=False)
+  total: float = dataclasses.field(init=False)
+  def __post_init__(self): self.total = self.price * 2
+@dataclasses.dataclass(order=True)
+class Rank:
+  n: int
+  name: str = dataclasses.field(default='', compare=False)
+class Box(typing.Generic[typing.TypeVar('T')]):
+  def __init__(self, held): self.held = held
+  def get(self): return self.held
+@contextlib.contextmanager
+def opened(log):
+  log.append('open')
+  try: yield len(log)
+  finally: log.append('close')
+def pairs(): return zip([1, 2], 'ab')
+def squares(n): return map(lambda x: x * x, range(n))
+def odd(items): return filter(lambda x: x % 2, items)
+def numbered(items): return enumerate(items)
+def keys(): return {'a': 1, 'b': 2}.keys()
+def items(): return {'a': 1}.items()
+def values(): return {'a': 1}.values()
+def view(): return memoryview(b'abc')
+def backwards(): return reversed([1, 2])
+def adder(n):
+  def add(x): return x + n
+  add.n = n
+  return add
+def counter():
+  n = 0
+  def step():
+    nonlocal n
+    n += 1
+    return n
+  return step
+def part(): return functools.partial(pow, 2)
+def length(): return len
+def klass(): return Stack
+def method(): return Stack(1, 2).pop
+def nested(): return {'s': Stack(1), 'l': [Stack(2), (Slots(1, 2),)]}
+def plain(a: int, b: str = 'x', *c, d: float = 1.5, **e) -> list[int]:
+  'Doc.'
+  return [a]
+"""
+_OF_KINDS = r"""
+try: fail('bad', 3)
+except Bad as e: told = (str(e), e.args, e.code, e.hint, type(e).__name__, isinstance(e, Exception))
+assert told == ('bad 3', ('bad 3',), 3, None, 'Bad', True)
+
+try: fail('worse', 4)
+except Bad as e: told = (str(e), e.args, e.code, e.level, isinstance(e, Worse))
+assert told == ('worse 4', ('bad 4',), 4, 9, True)
+
+try: fail('two', 'a', 1)
+except Two as e: told = (e.args, isinstance(e, ValueError) and isinstance(e, LookupError))
+assert told == (('a', 1), True)
+
+try: parse('{')
+except ValueError as e: told = (type(e).__name__, e.pos, e.lineno, e.doc)
+assert told == ('JSONDecodeError', 1, 1, '{')
+
+try: decode(b'\xff')
+except UnicodeDecodeError as e: told = (e.start, e.end, e.encoding, e.object)
+assert told == (0, 1, 'utf-8', b'\xff')
+
+try: chained()
+except Bad as e: told = (type(e.__cause__), e.__cause__.args, e.hint, e.__suppress_context__)
+assert told == (ValueError, ("invalid literal for int() with base 10: 'x'",), 'h', True)
+
+try: hidden()
+except KeyError as e: told = (e.args, e.__cause__, e.__suppress_context__)
+assert told == (('k',), None, True)
+
+try: noted()
+except ValueError as e: told = e.__notes__
+assert told == ['first', 'second']
+
+try: exits(3)
+except SystemExit as e: told = e.code
+assert told == 3
+
+assert again(lambda: 1 / 0) == 'ZeroDivisionError' and again(lambda: 5) == 5
+
+e = returned()
+assert isinstance(e, Bad) and e.code == 7 and e.hint == [1] and str(e) == 'bad 7'
+
+e = Bad(2, hint='x')
+assert e.code == 2 and e.hint == 'x' and e.args == ('bad 2',) and issubclass(Worse, Bad)
+try: raise e
+except Bad as caught: told = caught.code
+assert told == 2
+
+s = Slots(1, [2])
+assert s.x == 1 and s.y == [2] and not hasattr(s, 'z')
+s.x = 5
+assert s.x == 5
+try: s.z = 1
+except AttributeError: told = 'none'
+assert told == 'none'
+
+t = Temp(4)
+assert t.deg == 4 and t.twice == 8 and t.unit == 'C' and Temp.unit == 'C'
+t.deg = 10
+assert t.deg == 10 and t.twice == 8
+try: t.deg = -300
+except ValueError as e: told = e.args
+assert told == ('too cold',) and t.deg == 10
+del t.deg
+assert t.deg is None
+
+try: Base()
+except TypeError: told = 'abstract'
+assert told == 'abstract' and Runs().run() == 'ran' and isinstance(Runs(), Base) and issubclass(Runs, Base)
+
+s = Stack(1, 2, 3)
+assert len(s) == 3 and s[0] == 1 and s[-1] == 3 and s[1:] == [2, 3] and [*s] == [1, 2, 3] and 2 in s and 9 not in s
+assert s.pop() == 3 and s.push(7) is s and [x for x in s] == [1, 2, 7] and Stack(1) == Stack(1) != Stack(2)
+assert repr(s) == 'Stack([1, 2, 7])' and bool(s) and not Stack() and list(reversed(s)) == [7, 2, 1]
+
+c = Counter2('aab')
+assert c['a'] == 2 and c['z'] == 0 and c.top() == 'a' and c == {'a': 2, 'b': 1}
+assert c.most_common() == [('a', 2), ('b', 1)]
+
+m = Money('1.25')
+assert m.cents() == 125 and m + 1 == 2.25 and m > 1
+
+n = Name('bob')
+assert n == 'bob' and n.hi() == 'hi bob' and n.upper() == 'BOB' and n + '!' == 'bob!' and n[0] == 'b' and 'o' in n
+
+n = Num(7)
+assert n == 7 and n.half() == 3.5 and n + 1 == 8 and 10 - n == 3 and [0] * n == [0] * 7 and n % 4 == 3 and -n == -7
+
+r = Ratio(0.5)
+assert r == 0.5 and r.pct() == '50%' and r * 2 == 1 and round(r) == 0 and r < 1
+
+p = Pt(1, 2)
+assert p == (1, 2) and p.x == 1 and p[1] == 2 and [*p] == [1, 2] and len(p) == 2 and hash(p) == hash((1, 2))
+
+b = Bag([1, 2, 2])
+assert b == {1, 2} and b.size() == 2 and 1 in b and b | {3} == {1, 2, 3} and b & {1} == {1} and b <= {1, 2, 3}
+
+d = Day(2024, 2, 28)
+assert d.year == 2024 and d.next() == Day(2024, 2, 29) and d < d.next() and d.isoformat() == '2024-02-28'
+
+d = Data(b'ab')
+assert d == b'ab' and d.bits() == 16 and d[0] == 97 and d + b'c' == b'abc'
+
+rw = Perm.R | Perm.W
+assert Perm.R in rw and rw.value == 3 and Perm.W.name == 'W' and not (Perm.R & Perm.W)
+
+assert Kind.A == 'a' and Kind('b') is Kind.B and Kind.A.value == 'a' and [k.name for k in Kind] == ['A', 'B']
+
+p = Pair(1)
+assert p == (1, 'z') and p.both() == '1z' and p._replace(a=2) == (2, 'z') and p._fields == ('a', 'b')
+a, b = p
+assert (a, b) == (1, 'z') and Pair(b='q', a=0).b == 'q'
+
+i = Item('x', 2.5)
+assert i == Item('x', 2.5, seen=4) and i != Item('x') and i.total == 5.0 and i.tags == [] and i.seen == 0
+i.tags.append('t')
+assert i.tags == ['t'] and Item('y').tags == [] and i.name == 'x'
+
+import dataclasses
+i = Item('x', 2.5)
+assert [f.name for f in dataclasses.fields(Item)] == ['name', 'price', 'tags', 'seen', 'total']
+
+assert Rank(1, 'b') < Rank(2, 'a') and sorted([Rank(3), Rank(1)])[0].n == 1 and Rank(1, 'a') == Rank(1, 'b')
+assert max(Rank(1), Rank(5)).n == 5 and Rank(2) >= Rank(2)
+
+assert Box(3).get() == 3 and Box[int](4).get() == 4 and Box([1]).held == [1]
+
+log = []
+with opened(log) as n:
+  assert n == 1
+  log.append('in')
+assert log == ['open', 'in', 'close']
+
+log = []
+try:
+  with opened(log): raise KeyError('k')
+except KeyError as e: told = e.args
+assert told == ('k',) and log == ['open', 'close']
+
+assert list(pairs()) == [(1, 'a'), (2, 'b')] and dict(pairs()) == {1: 'a', 2: 'b'} and next(pairs()) == (1, 'a')
+assert list(squares(4)) == [0, 1, 4, 9] and sum(squares(3)) == 5 and list(odd([1, 2, 3])) == [1, 3]
+assert list(numbered('ab')) == [(0, 'a'), (1, 'b')] and [*backwards()] == [2, 1]
+
+assert list(keys()) == ['a', 'b'] and 'a' in keys() and len(keys()) == 2 and keys() == {'a', 'b'}
+assert list(items()) == [('a', 1)] and list(values()) == [1] and bytes(view()) == b'abc' and view()[0] == 97
+
+add = adder(5)
+assert add(1) == 6 and add.n == 5 and add.__name__ == 'add' and callable(add)
+step = counter()
+assert [step(), step()] == [1, 2] and counter()() == 1
+
+assert part()(3) == 8 and length()([1, 2]) == 2 and klass()(1).pop() == 1 and method()() == 2
+
+n = nested()
+assert n['s'].pop() == 1 and n['l'][0].pop() == 2 and n['l'][1][0].x == 1 and sorted(n) == ['l', 's']
+
+import inspect
+assert plain.__doc__ == 'Doc.' and plain.__name__ == 'plain' and plain.__defaults__ == ('x',)
+assert str(inspect.signature(plain)) == "(a: int, b: str = 'x', *c, d: float = 1.5, **e) -> list[int]"
+assert plain.__annotations__['d'] is float and plain.__kwdefaults__ == {'d': 1.5}
+
+assert LIMIT == 3 and TABLE == {'a': [1, {'b': 2}]} and TABLE['a'][1]['b'] == 2
+TABLE['a'].append(4)
+assert TABLE['a'][-1] == 4 and len(TABLE['a']) == 3
+
+import copy
+s = Stack(1, [2])
+t = copy.deepcopy(s)
+t[1].append(3)
+assert s[1] == [2] and copy.copy(s) == s
+
+class Twice(Stack):
+  def push(self, one): return super().push(one).push2(one)
+  def push2(self, one): return super().push(one)
+  @property
+  def last(self): return self[-1]
+t = Twice(1)
+assert t.push(5) is t and [*t] == [1, 5, 5] and t.last == 5 and len(t) == 3 and isinstance(t, Stack)
+
+class Odd(Item):
+  extra = 1
+  def label(self): return f'{self.name}/{self.total}'
+o = Odd('q', 2.0)
+assert o.label() == 'q/4.0' and o.extra == 1 and isinstance(o, Item)
+""".strip().split("\n\n")
+
+
+@pytest.mark.parametrize("test", _OF_KINDS)
+def test_what_a_program_makes_is_there_what_it_is_here(test: str) -> None:
+    here: dict[str, Any] = {"__name__": "tests"}
+    exec(compile(f"{_KINDS}\n{test}", "tests", "exec", dont_inherit=True), here)  # noqa: S102
+    judgement = _judge().judge(asked([test]), wrote(_KINDS))
+    assert judgement.reward == 1.0, judgement
+
+
 # A context of the program that swallows whatever is raised in it
 _SWALLOWS = """
 class S:
