@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import builtins
 import json
 import os
+import random
 import socket
 import tempfile
 import threading
-from collections import Counter, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -155,6 +157,96 @@ def test_a_container_becomes_what_the_other_side_makes_of_it(held: Any, made: An
     theirs._fill(theirs[1], theirs._content(made))
     mine.incoming(theirs.outgoing())
     assert (type(held), held) == (type(made), made)
+
+
+class _Side:
+    """One side's containers, and whatever is within them."""
+
+    def __init__(self, first: int) -> None:
+        self.shared = SharedContainers(self._pack, lambda one: unpack(one, self._named), first)
+
+    def _pack(self, one: object) -> object:
+        return pack(one, lambda kind: {"ty": kind.__name__}, share=self.shared.share)  # type: ignore[attr-defined]
+
+    def _named(self, told: Any) -> object:
+        return self.shared[told["m"]] if "m" in told else getattr(builtins, told["ty"])
+
+    def give(self, one: object) -> Any:
+        """The message that tells of it."""
+        return json.loads(json.dumps({"ok": self._pack(one)} | self.shared.outgoing()))
+
+    def take(self, message: Any) -> Any:
+        self.shared.incoming(message)
+        return unpack(message["ok"], self._named)
+
+
+def _changed(one: Any, dice: random.Random, spare: list[Any]) -> None:
+    """Change a container, or what is within it, in one of its own ways."""
+    new = dice.choice([dice.randrange(100), (dice.randrange(9), "a"), dice.choice(spare)])
+    key = dice.choice([new, None, "k", 1.5]) if not isinstance(new, list | dict | set | deque | bytearray) else "k"
+    if isinstance(one, bytearray):
+        one.append(dice.randrange(256))
+    elif isinstance(one, set):
+        one.symmetric_difference_update({dice.randrange(5), key})
+    elif isinstance(one, Counter):
+        one[key] = dice.randrange(9)
+    elif isinstance(one, dict):
+        one.pop(next(iter(one), None), None) if dice.random() < 0.3 else one.update({key: new})
+    elif dice.random() < 0.3 and one:
+        one.pop()
+    else:
+        one.append(new)
+
+
+def _all_of() -> list[Any]:
+    kinds: list[Any] = [[1], {"a": 1}, {1, 2}, deque([1]), deque([1, 2], 3), bytearray(b"ab"), Counter("aab")]
+    kinds += [OrderedDict(b=1, a=2), defaultdict(list, a=[1]), defaultdict(None, {1: 2})]
+    return kinds
+
+
+def test_two_sides_see_whatever_either_does_to_containers() -> None:
+    dice = random.Random(7)
+    for _ in range(6):
+        mine, theirs = _Side(1), _Side(2)
+        held = _all_of()
+        # some within two others, and one within itself
+        held[0] += held[1:]
+        held[1]["in"] = held[0]
+        copy = theirs.take(mine.give(held))
+        assert copy[0][1] is copy[1]
+        assert copy[1]["in"] is copy[0]
+        for _ in range(12):
+            for here, there, parts, others in ((mine, theirs, held, copy), (theirs, mine, copy, held)):
+                at = dice.randrange(len(held))
+                _changed(parts[at], dice, [*parts[2:3], *parts[5:6]])
+                assert there.take(here.give(parts)) is others
+                for one, other in zip(held[2:], copy[2:], strict=True):
+                    assert (type(one), one) == (type(other), other)
+                assert getattr(copy[4], "maxlen", None) == 3
+                assert [*held[7].items()] == [*copy[7].items()]
+                assert held[8].default_factory is copy[8].default_factory is list
+        # nothing has changed since
+        assert mine.give(None) == theirs.give(None) == {"ok": None}
+
+
+def test_what_nobody_holds_any_more_is_dropped_on_both_sides() -> None:
+    mine, theirs = _Side(1), _Side(2)
+    held: Any = [[1], {"a": [2]}]
+    copy = theirs.take(mine.give(held))
+    assert sorted(mine.shared._held) == sorted(theirs.shared._held) == [1, 3, 5, 7]
+    alive: Any = mine.shared.alive()
+    assert ({*alive["_held"]}, alive["_numbers"][id(held)]) == ({1, 3, 5, 7}, 1)
+    assert (mine.shared.told(3), mine.shared.told(7), mine.shared.told(9)) == ([1], [2], None)
+    del alive
+    held.pop()
+    told = mine.give(held)
+    assert theirs.take(told) == copy == [[1]]
+    assert sorted({*mine.shared.alive()["_held"]}) == [1, 3]  # type: ignore[misc]
+    # with the message that tells of it, or with the next
+    theirs.take(mine.give(held))
+    mine.take(theirs.give(copy))
+    theirs.take(mine.give(held))
+    assert sorted(mine.shared._held) == sorted(theirs.shared._held) == [1, 3]
 
 
 class _Folder:
