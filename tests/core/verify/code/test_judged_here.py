@@ -1226,14 +1226,15 @@ assert told == ('bad 3', ('bad 3',), 3, None, 'Bad', True)
 try: fail('worse', 4)
 except Bad as e: told = (str(e), e.args, e.code, e.level, isinstance(e, Worse))
 assert told == ('worse 4', ('bad 4',), 4, 9, True)
+assert Worse.level == 9 and not hasattr(Bad, 'level') and Worse.__name__ == 'Worse' and Worse.__mro__[1] is Bad
 
 try: fail('two', 'a', 1)
 except Two as e: told = (e.args, isinstance(e, ValueError) and isinstance(e, LookupError))
 assert told == (('a', 1), True)
 
 try: parse('{')
-except ValueError as e: told = (type(e).__name__, e.pos, e.lineno, e.doc)
-assert told == ('JSONDecodeError', 1, 1, '{')
+except ValueError as e: told, said = (type(e).__name__, e.pos, e.lineno, e.doc), (str(e), e.args)
+assert told == ('JSONDecodeError', 1, 1, '{') and said[1] == (said[0],) and said[0].startswith('Expecting')
 
 try: decode(b'\xff')
 except UnicodeDecodeError as e: told = (e.start, e.end, e.encoding, e.object)
