@@ -1406,7 +1406,7 @@ assert o.label() == 'q/4.0' and o.extra == 1 and isinstance(o, Item)
 """.strip().split("\n\n")
 
 
-@pytest.mark.parametrize("test", _OF_KINDS)
+@pytest.mark.parametrize("test", _by_three(_OF_KINDS))
 def test_what_a_program_makes_is_there_what_it_is_here(test: str) -> None:
     here: dict[str, Any] = {"__name__": "tests"}
     exec(compile(f"{_KINDS}\n{test}", "tests", "exec", dont_inherit=True), here)  # noqa: S102
