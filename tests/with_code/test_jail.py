@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import signal
 import struct
+import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentscope_tuner._jail import process_tree
 from agentscope_tuner._jail.bubblewrap import filter_program, interpreter
-from agentscope_tuner._jail.jail import _START_SECONDS, Jail, JailBroken, JailWork, RunLimits, _Slots, wait
+from agentscope_tuner._jail.jail import _START_SECONDS, Ending, Jail, JailBroken, JailWork, RunLimits, _Slots, wait
 
 _SHORT = RunLimits(seconds=1.0, wall_seconds=2.0, memory_mb=128, processes=16)
 
@@ -413,3 +416,85 @@ def test_a_place_on_a_core_goes_to_who_waits_longest() -> None:
     assert order[:3] == [0, 1, 2]
     assert sorted(order) == [0, 0, 1, 1, 2, 2]
     assert slots._free == held
+
+
+_LIMITS = RunLimits(seconds=1.5, wall_seconds=3.25, memory_mb=160, processes=7, output_kb=2000, open_files=9)
+
+
+def test_the_limits_that_the_kernel_keeps() -> None:
+    most = {
+        "cpu": 3,
+        "address_space": 2 * 160 * 2**20,
+        "processes": 7,
+        "open_files": 9,
+        "output": 2_048_000,
+        "stack": 64 * 2**20,
+        "scratch": 10 * 2**20,
+        "inodes": 4096,
+    }
+    assert _LIMITS.inside() == most
+    # a program's own source must fit, however little it may print
+    small = replace(_LIMITS, output_kb=10, address_space=False)
+    assert small.inside() == most | {"output": 2**20, "address_space": -1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "over"),
+    [
+        ("cpu", "over 1.5 s of CPU"),
+        ("wall", "over 3.25 s, though it hardly computed"),
+        ("memory", "over 160 MB of memory"),
+        ("processes", "over 7 processes"),
+        *((kind, None) for kind in ("exit", "starved", "killed")),
+    ],
+)
+def test_the_bound_that_a_run_passed(kind: Any, over: str | None) -> None:
+    assert Ending(kind).over(_LIMITS) == over
+
+
+def test_what_the_first_process_is_asked() -> None:
+    asked = json.loads(JailWork(entry="a:b", payload=b"p").request(_LIMITS, 1234))
+    assert asked == {"limits": _LIMITS.inside(), "uid": 1234, "line": False, "entry": "a:b"}
+    asked = json.loads(JailWork(entry="a:b", argv=("x", "y"), line=3).request(_LIMITS, 0))
+    assert asked == {"limits": _LIMITS.inside(), "uid": 0, "line": True, "argv": ["x", "y"]}
+
+
+def test_the_files_of_a_run_hold_what_it_is_given_and_keep_it() -> None:
+    work = JailWork(payload=b"given", stdin=b"in" * 100_000, files={"a": b"\xff"})
+    files = work.open_files()
+    try:
+        held = [os.pread(file, 10**6, 0) for file in files]
+        assert held == [b"given", json.dumps({"a": "/w=="}).encode(), b"in" * 100_000, b"", b"", b""]
+        assert [os.lseek(file, 0, os.SEEK_CUR) for file in files] == [0] * 6
+        for file in files[:3]:
+            with pytest.raises(PermissionError):
+                os.write(file, b"x")
+        assert os.write(files[3], b"out") == 3
+    finally:
+        for file in files:
+            os.close(file)
+    empty = JailWork().open_files()
+    assert [os.fstat(file).st_size for file in empty] == [0] * 6
+    for file in empty:
+        os.close(file)
+
+
+def test_a_tree_of_processes_is_counted_and_ended() -> None:
+    before = process_tree.usage(os.getpid())
+    shell = subprocess.Popen(["/bin/sh", "-c", "sleep 100 & sleep 100 & echo $! ready; wait"], stdout=subprocess.PIPE)
+    with shell:
+        assert shell.stdout is not None
+        shell.stdout.readline()
+        pids = process_tree.descendants(shell.pid)
+        assert (pids[0], len(pids), {*process_tree.descendants(os.getpid())} >= {*pids}) == (shell.pid, 3, True)
+        used = process_tree.usage(shell.pid)
+        assert (used.processes, used.lives.keys(), used.cpu_seconds < 1) == (3, {*pids}, True)
+        assert 3 * 2**16 < used.resident < 2**26
+        assert process_tree.usage(os.getpid()).processes == before.processes + 3
+        assert 0 < process_tree.shared_once(shell.pid) < 2**26
+        process_tree.end_below(shell.pid)
+        # only what is below it: it goes on, and has nothing left to wait for
+        assert shell.wait(10) == 0
+    assert process_tree.descendants(shell.pid) == [shell.pid]
+    gone = process_tree.usage(shell.pid)
+    assert (gone.processes, gone.resident, gone.cpu_seconds) == (0, 0, 0.0)
