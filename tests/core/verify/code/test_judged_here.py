@@ -1414,6 +1414,131 @@ def test_what_a_program_makes_is_there_what_it_is_here(test: str) -> None:
     assert judgement.reward == 1.0, judgement
 
 
+# Objects that say whatever is asked of them
+_LIARS = """
+class Any:
+  def __init__(self, n=0): self.n = n
+  def __eq__(self, other): return True
+  def __ne__(self, other): return False
+  def __hash__(self): return 1
+  def __lt__(self, other): return True
+  def __le__(self, other): return True
+  def __gt__(self, other): return True
+  def __ge__(self, other): return True
+  def __len__(self): return 3
+  def __iter__(self): return iter([1, 2])
+  def __contains__(self, one): return True
+  def __bool__(self): return True
+  def __sub__(self, other): return 0
+  def __rsub__(self, other): return 0
+  def __add__(self, other): return other
+  def __radd__(self, other): return other
+  def __mul__(self, other): return Any(self.n)
+  def __truediv__(self, other): return 1.0
+  def __mod__(self, other): return 0
+  def __abs__(self): return 0
+  def __float__(self): return 5.0
+  def __int__(self): return 5
+  def __index__(self): return 5
+  def __round__(self, n=0): return 5
+  def __getitem__(self, at): return at
+  def __enter__(self): return self
+  def __exit__(self, *what): return True
+  def startswith(self, what): return True
+  def isdigit(self): return True
+  def count(self, what): return 2
+  def get(self, key, other=None): return other
+  def keys(self): return ['a', 'b', 'c', 'd']
+  def equals(self, other): return True
+class Sized:
+  def __len__(self): return 2
+  def __contains__(self, one): return True
+class Text(str):
+  def __eq__(self, other): return True
+  __hash__ = str.__hash__
+class Own:
+  def __init__(self, n): self.n = n
+  def __eq__(self, other): return isinstance(other, Own)
+  def __hash__(self): return 1
+def f(n=0): return Any(n)
+def sized(): return Sized()
+def text(): return Text('x')
+def own(n): return Own(n)
+def liar(): raise AssertionError('5')
+def ends(): raise SystemExit(0)
+def loops(items): items.clear(); return items
+def none(): return None
+"""
+# each row: a test with `\\n` for a line's end, and why it fails
+_LIES = r"""
+assert f() == 5 ⇒ line 1: AssertionError (an object of 'Any', which the test has not made, equals no data)
+assert 5 == f() ⇒ line 1: AssertionError (an object of 'Any', which the test has not made, equals no data)
+assert f() * 2 == 5 ⇒ line 1: AssertionError (an object of 'Any', which the test has not made, equals no data)
+assert f() in [5] ⇒ line 1: AssertionError (an object of 'Any', which the test has not made, equals no data)
+assert sorted([f(), f()]) == [5, 5] ⇒ line 1: AssertionError (an object of 'Any', which the test has not made, equals no data)
+assert f() < 5 ⇒ line 1: NotComparableError: the program answered with an object of its class Any
+assert f() - 5 == 0 ⇒ line 1: NotComparableError: the program answered with an object of its class Any
+assert 5 - f() == 0 ⇒ line 1: NotComparableError: the program answered with an object of its class Any
+assert abs(f() - 5) < 1e-6 ⇒ line 1: NotComparableError: the program answered with an object of its class Any
+assert 1 + f() == 6 ⇒ line 1: NotComparableError: the program answered with an object of its class Any
+assert f() / 5 == 1 ⇒ line 1: NotComparableError: the program answered with an object of its class Any
+assert f() % 5 == 0 ⇒ line 1: NotComparableError: the program answered with an object of its class Any
+assert sum([f(), f()]) == 5 ⇒ line 1: NotComparableError: the program answered with an object of its class Any
+assert max(f(), 5) == 5 ⇒ line 1: NotComparableError: the program answered with an object of its class Any
+assert len(f()) == 3 ⇒ line 1: AssertionError
+assert 9 in f() ⇒ line 1: AssertionError
+assert text() == 'y' ⇒ line 1: AssertionError
+assert text().startswith('y') ⇒ line 1: AssertionError
+with f(): assert none() == 5 ⇒ line 1: AssertionError
+assert none() == 5 ⇒ line 1: AssertionError
+x = f()\nassert [*x] == [1, 2] and len(x) == 3 ⇒ line 2: AssertionError
+a = [1]\nassert loops(a) == a and a == [1] ⇒ line 2: AssertionError
+assert f().startswith('a') ⇒ line 1: NotComparableError: the program answered with an object of its own that has a method 'startswith'
+assert len(f().keys()) == 4 ⇒ line 1: NotComparableError: the program's Any has other keys than it holds
+assert f().keys() == ['a', 'b', 'c', 'd'] ⇒ line 1: NotComparableError: the program's Any has other keys than it holds
+assert f().equals(5) ⇒ line 1: NotComparableError: the program answered with an object of its own that has a method 'equals'
+assert 5 in sized() ⇒ line 1: AssertionError (an object of 'Sized', which the test has not made, equals no data)
+x = sized()\nassert len(x) == 2 and 5 in x ⇒ line 2: AssertionError (an object of 'Sized', which the test has not made, equals no data)
+assert own(1) == Own(2) ⇒ line 1: AssertionError (an object of 'Own' holds other data than the test's)
+assert {f(): 1}[5] == 1 ⇒ line 1: KeyError: 5
+assert liar() == 5 ⇒ line 1: AssertionError: 5
+ends()\nassert False ⇒ line 1: SystemExit: 0
+assert none().x == 5 ⇒ line 1: AttributeError: 'NoneType' object has no attribute 'x'
+assert missing() == 5 ⇒ the tests: MissingError: the program does not define a name that its tests ask for
+assert f(1, 2) == 5 ⇒ line 1: TypeError: f() takes from 0 to 1 positional arguments but 2 were given
+assert f().nothing == 5 ⇒ line 1: AttributeError: 'Any' object has no attribute 'nothing'
+x = f()\nx.n = 5\nassert x == 5 ⇒ line 3: AssertionError (an object of 'Any', which the test has not made, equals no data)
+"""  # noqa: E501
+# what says nothing of data that the test has
+_NO_LIES = r"""
+assert [*f()] == [1, 2] and len(f()) == 2
+assert bool(f())
+assert abs(f()) == 0
+assert float(f()) == 5
+assert int(f()) == 5
+assert round(f()) == 5
+assert [1, 2, 3, 4, 5, 6][f()] == 6
+assert f()[3] == 3
+assert f().isdigit()
+assert f().count(1) == 2
+assert f().get('a', 5) == 5
+assert text() == 'x'
+assert own(1) == Own(1)
+assert set(f()) == {1, 2}
+"""
+
+
+@pytest.mark.parametrize("row", _LIES.strip().splitlines())
+def test_what_an_object_says_of_itself_is_no_answer(row: str) -> None:
+    test, _, why = row.partition(" ⇒ ")
+    judgement = _judge(show_expected=True).judge(asked([test.replace("\\n", "\n")]), wrote(_LIARS))
+    assert (judgement.reward, judgement.reason) == (0.0, f"0 of 1 tests pass; test 1: {why}")
+
+
+def test_what_an_object_is_may_be_asked() -> None:
+    assert _judge().judge(asked([_NO_LIES]), wrote(_LIARS)).reward == 1.0
+
+
 # A context of the program that swallows whatever is raised in it
 _SWALLOWS = """
 class S:
