@@ -1080,7 +1080,7 @@ def test_what_a_test_lends_is_there_what_it_is_here(test: str) -> None:
 
 # Classes and functions of most kinds
 _KINDS = """
-import abc, collections, contextlib, dataclasses, datetime, decimal, enum, functools, json, typing
+import abc, collections, collections.abc, contextlib, dataclasses, datetime, decimal, enum, functools, json, typing
 LIMIT, TABLE = 3, {'a': [1, {'b': 2}]}
 class Bad(Exception):
   def __init__(self, code, *, hint=None):
@@ -1214,6 +1214,7 @@ def length(): return len
 def klass(): return Stack
 def method(): return Stack(1, 2).pop
 def nested(): return {'s': Stack(1), 'l': [Stack(2), (Slots(1, 2),)]}
+def anything(x: typing.Any, y: collections.abc.Iterable) -> None: pass
 def plain(a: int, b: str = 'x', *c, d: float = 1.5, **e) -> list[int]:
   'Doc.'
   return [a]
@@ -1376,6 +1377,9 @@ n = nested()
 assert n['s'].pop() == 1 and n['l'][0].pop() == 2 and n['l'][1][0].x == 1 and sorted(n) == ['l', 's']
 
 import inspect
+import collections.abc, typing
+kinds = [one.annotation for one in inspect.signature(anything).parameters.values()]
+assert kinds == [typing.Any, collections.abc.Iterable] and kinds[0] is typing.Any
 assert plain.__doc__ == 'Doc.' and plain.__name__ == 'plain' and plain.__defaults__ == ('x',)
 assert str(inspect.signature(plain)) == "(a: int, b: str = 'x', *c, d: float = 1.5, **e) -> list[int]"
 assert plain.__annotations__['d'] is float and plain.__kwdefaults__ == {'d': 1.5}
