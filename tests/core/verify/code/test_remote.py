@@ -104,7 +104,7 @@ def _tried(act: Callable[..., Any], *given: Any) -> Any:
         (_Case(), "id", "✗ the program may not read 'id'"),
         (types.ModuleType("m"), "x", "✗ the program may not read 'x'"),
     ],
-    ids=lambda one: str(one)[:30],
+    ids=lambda one: one if isinstance(one, str) else type(one).__name__,
 )
 def test_what_the_program_may_read(one: Any, name: str, found: Any) -> None:
     expected = (
@@ -141,7 +141,7 @@ def test_methods_that_are_called_by_a_class() -> None:
         (Mock(), "x", True),
         (random.Random(), "x", True),
     ],
-    ids=lambda one: str(one)[:30],
+    ids=lambda one: one if isinstance(one, str) else type(one).__name__,
 )
 def test_what_the_program_may_set(one: Any, name: str, refused: bool) -> None:
     if refused:
@@ -182,7 +182,7 @@ def test_what_is_a_test(kind: type, is_test: bool) -> None:
         (len, False),
         (_Node(), False),
     ],
-    ids=lambda one: str(one)[:30],
+    ids=lambda one: one if isinstance(one, str) else type(one).__name__,
 )
 def test_a_mock_with_nothing_real_behind_it(one: Any, is_mock: bool) -> None:
     assert remote._is_mock(one) is is_mock
@@ -224,7 +224,7 @@ class _Sized(_Node):
         (_Sized, "len", False),
         (5, "index", True),
     ],
-    ids=lambda one: str(one)[:30],
+    ids=lambda one: one if isinstance(one, str) else type(one).__name__,
 )
 def test_what_an_object_can_do_by_its_class(value: Any, name: str, has: bool) -> None:
     assert remote._has(value, name) is has
