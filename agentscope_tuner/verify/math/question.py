@@ -754,7 +754,7 @@ class Question:
 
     def asks_extreme(self, name: str) -> bool:
         """Whether the question asks for this extreme value, `min` or `max`."""
-        return EXTREMES[name].search(self.text) is not None
+        return self.has(EXTREMES[name])
 
     @Kept
     def names(self) -> tuple[tuple[str, ...], ...]:
