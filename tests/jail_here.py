@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import decimal
 import enum
+import gc
 import importlib
 import io
 import json
@@ -51,8 +52,20 @@ def jails_here(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPat
     for module, name in ((grade, "warm_jails"), (sql_judge, "warm_jails"), (reasoning_gym_judge, "_jails")):
         monkeypatch.setattr(module, name, jails)
         monkeypatch.setattr(module, "Jail", JailHere)
-    with _restored():
+    with _restored(), _uncollected():
         yield
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No collection of garbage amid `ast.parse`: there the other side may parse, too, a SystemError in CPython."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class JailHere:
