@@ -18,8 +18,9 @@ from typing import Any
 import pytest
 
 from agentscope_tuner._jail import process_tree
-from agentscope_tuner._jail.bubblewrap import filter_program, interpreter
+from agentscope_tuner._jail.bubblewrap import interpreter
 from agentscope_tuner._jail.jail import _START_SECONDS, Ending, Jail, JailBroken, JailWork, RunLimits, _Slots, wait
+from agentscope_tuner._jail.system_calls import filter_program
 
 _SHORT = RunLimits(seconds=1.0, wall_seconds=2.0, memory_mb=128, processes=16)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import ConfigError, Task
-from agentscope_tuner.task_judge.text_match_judge import best_match, normalised
+from agentscope_tuner.verify.text import best_match, normalised
 from tests.text_judges import MISSING, ask, ask_hostile, built
 
 
