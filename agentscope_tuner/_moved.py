@@ -19,7 +19,8 @@ MOVED = {
     "agentscope_tuner.on_ray": "agentscope_tuner.engines.ray",
     "agentscope_tuner.env_service.environments": "agentscope_tuner.env_service",
     "agentscope_tuner.graders.function_grader": "agentscope_tuner.graders.base_grader",
-    "agentscope_tuner.lab.watch.gaming_test": "agentscope_tuner.lab.watch.gaming_alarm",
+    "agentscope_tuner.lab.watch.gaming_test": "agentscope_tuner.lab.watch.second_opinion",
+    "agentscope_tuner.lab.watch.gaming_alarm": "agentscope_tuner.lab.watch.second_opinion",
 }
 # What `python -m agentscope_tuner.cli` looks for
 _RUN = {"agentscope_tuner.cli.__main__": "agentscope_tuner.__main__"}

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 
-from agentscope_tuner.lab.watch.gaming_alarm import Sampling, SecondOpinion
 from agentscope_tuner.lab.watch.live import RunWatch
+from agentscope_tuner.lab.watch.second_opinion import Sampling, SecondOpinion
 from agentscope_tuner.records.scored_rows import ScoredRow
 from benchmarks.insight.made_runs import held_out
 from benchmarks.insight.rival_monitors import reward_scope, rewardspy

@@ -18,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 from agentscope_tuner.lab.statistics import wilson
-from agentscope_tuner.lab.watch.gaming_alarm import Sampling, SecondOpinion
+from agentscope_tuner.lab.watch.second_opinion import Sampling, SecondOpinion
 from agentscope_tuner.records.scored_rows import ScoredRow
 
 STEPS, ROWS, ALPHA = 60, 64, 0.05

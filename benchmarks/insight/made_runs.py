@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from math import cos, sin
 from statistics import fmean, median, pstdev
 
-from agentscope_tuner.lab.watch.gaming_alarm import Sampling, SecondOpinion
 from agentscope_tuner.lab.watch.live import RunWatch
+from agentscope_tuner.lab.watch.second_opinion import Sampling, SecondOpinion
 from agentscope_tuner.records.scored_rows import ScoredRow
 from benchmarks.insight.rival_monitors import rewardspy
 from benchmarks.insight.traces import TraceStep

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentscope_tuner.lab.growing_files import RunRows, by_step
-from agentscope_tuner.lab.watch.gaming_alarm import Sampling, SecondOpinion
 from agentscope_tuner.lab.watch.live import RunWatch
+from agentscope_tuner.lab.watch.second_opinion import Sampling, SecondOpinion
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.task_judge.contract.judgement import Judgement

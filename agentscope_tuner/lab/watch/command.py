@@ -21,9 +21,9 @@ from agentscope_tuner.cli.options import Format, Map, rollout_lines
 from agentscope_tuner.config import resolve
 from agentscope_tuner.lab.growing_files import RunRows, ended_rows, refuse_unfollowable
 from agentscope_tuner.lab.labels import beside
-from agentscope_tuner.lab.watch.gaming_alarm import OPINION, SecondOpinion, changed, opinion_of, opinion_section
 from agentscope_tuner.lab.watch.live import Alarm, AlarmsFile, RunWatch, unseen, written_steps
 from agentscope_tuner.lab.watch.scalars import MlflowScalars, Scalars, TensorBoardScalars, WandbScalars
+from agentscope_tuner.lab.watch.second_opinion import OPINION, SecondOpinion, changed, opinion_of, opinion_section
 from agentscope_tuner.lab.watch.step_stats import StepStats
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.storage import is_pattern, is_url

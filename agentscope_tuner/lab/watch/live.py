@@ -17,8 +17,8 @@ from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.lab.growing_files import RunRows, by_step
 from agentscope_tuner.lab.labels import beside
-from agentscope_tuner.lab.watch.gaming_alarm import OPINION, SecondOpinion, changed, opinion_of, opinion_section
 from agentscope_tuner.lab.watch.scalars import Scalars
+from agentscope_tuner.lab.watch.second_opinion import OPINION, SecondOpinion, changed, opinion_of, opinion_section
 from agentscope_tuner.lab.watch.step_stats import Kind, RewardJumps, StepStats, monitors, step_stats
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.storage import write_whole

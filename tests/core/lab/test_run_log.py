@@ -21,7 +21,7 @@ from agentscope_tuner.adapters.trl import async_reward_func, combined
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import Cause, ConfigError
 from agentscope_tuner.lab.growing_files import NewLines
-from agentscope_tuner.lab.watch.gaming_alarm import SecondOpinionConfig, opinion_of
+from agentscope_tuner.lab.watch.second_opinion import SecondOpinionConfig, opinion_of
 from agentscope_tuner.records.scored_rows import ScoredRow, scored_rows
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement

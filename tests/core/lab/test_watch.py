@@ -21,7 +21,8 @@ from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.labels import beside
 from agentscope_tuner.lab.watch.betting import FalsePassTest, RiseTest, Wealth
-from agentscope_tuner.lab.watch.gaming_alarm import (
+from agentscope_tuner.lab.watch.live import Alarm, AlarmsFile, LiveWatch, RunWatch, step_scalars
+from agentscope_tuner.lab.watch.second_opinion import (
     RewardScale,
     RisenTasks,
     Sampling,
@@ -32,7 +33,6 @@ from agentscope_tuner.lab.watch.gaming_alarm import (
     is_held_out,
     opinion_of,
 )
-from agentscope_tuner.lab.watch.live import Alarm, AlarmsFile, LiveWatch, RunWatch, step_scalars
 from agentscope_tuner.lab.watch.step_stats import RewardJumps, paid, step_stats
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
