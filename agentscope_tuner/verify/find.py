@@ -433,10 +433,7 @@ def _is_in_group(near: str, odd: bool) -> bool:
 
 def _is_pale(near: str) -> bool:
     """Whether the text before a box sets it in the paper's colour, or struck through."""
-    if "~" not in near and near.rstrip().rstrip("$").rstrip()[-1:] not in "{}eEfF":
-        # the names of a colour end so, and its braces
-        return False
-    return ("color" in near or "~~" in near) and _PALE.search(near) is not None
+    return ("~~" in near or "color" in near) and _PALE.search(near) is not None
 
 
 def _without_element(text: str, start: int) -> str:
@@ -506,7 +503,8 @@ def _plain_box(text: str) -> PlacedAnswer | None:
     if ("%" in line or "`" in line or line.lstrip()[:1] == "[") and _is_unsaid(text, start):
         return None
     content = text[text.index("{", start) + 1 : flat.end() - 1]
-    if is_last and _ends_a_sentence(near[-_LINE:]) and not foretold_wrong(near[-_LINE:]):
+    led = near[-_LINE:]
+    if is_last and _ends_a_sentence(led) and not foretold_wrong(led):
         # nothing around it is left to read
         return PlacedAnswer(content.strip(), _IN_BOX, content)
     again = () if is_last or states_nothing(rest) else stated_again(text, start, rest, content)
