@@ -551,4 +551,22 @@ def globals_of(source: str) -> tuple[set[str], set[str]]:
                 asked |= {symbol.get_name()} if symbol.is_referenced() else set()
                 own |= {symbol.get_name()} if symbol.is_assigned() or symbol.is_imported() else set()
         tables += table.get_children()
-    return asked, own
+    looped = _only_looped(source) if own else set()
+    return asked - looped, own - looped
+
+
+def _only_looped(source: str) -> set[str]:
+    """The variables of comprehensions that nothing else names: since Python 3.12 they stand among the module's."""
+    tree, looped, others = ast.parse(source), set[str](), set[str]()
+    whole = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    inside = {id(node) for one in ast.walk(tree) if isinstance(one, whole) for node in ast.walk(one)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.comprehension):
+            looped |= {one.id for one in ast.walk(node.target) if isinstance(one, ast.Name)}
+        elif isinstance(node, ast.alias):
+            others.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            others.add(node.name)
+        elif isinstance(node, ast.Name) and id(node) not in inside:
+            others.add(node.id)
+    return looped - others

@@ -370,6 +370,9 @@ def test_no_annotation_is_none() -> None:
         ("def f():\n  global q\n  q = r", "r", "f q"),
         ("class A:\n  x = y\n  def g(self): return self.h + k", "y k", "A"),
         ("[i for i in j]", "j", ""),
+        ("assert [f(a, b) for a, b in j] == [c]", "f j c", ""),
+        ("x = {i: k for i in j for k in i}", "j", "x"),
+        ("def f(): return {i: 1 for i in j}", "j", "f"),
         ("def f():\n  def g(): return h\n  return g", "h", "f"),
     ],
 )
