@@ -195,7 +195,6 @@ _FORMULA = re.compile(
 )
 
 
-@lru_cache(maxsize=64)
 def is_formula(text: str) -> bool:
     """Whether a text is a formula or a list of formulas of numbers and single letters, with relations and brackets."""
     return _FORMULA.fullmatch(text) is not None
@@ -206,13 +205,11 @@ def is_wordless(text: str) -> bool:
     return _WORDLESS.fullmatch(text) is not None
 
 
-@lru_cache(maxsize=64)
 def is_value(text: str) -> bool:
     """Whether a formula tells one value without its name: no rule of wording or of notation has anything to change."""
     return _VALUE.fullmatch(text) is not None
 
 
-@lru_cache(maxsize=64)
 def is_of_numbers(text: str) -> bool:
     """Whether a text has nothing but numbers, brackets and signs of arithmetic or order: no rule of words reads it."""
     return _OF_NUMBERS.fullmatch(text) is not None

@@ -674,7 +674,8 @@ def _stages(
         the pair and the stage that a worker is to run; it is sent the worker's outcome and reason. Or the pair and
         READING; it is sent the `ReadPair`.
     """
-    kept = _kept_verdict(answer, ground_truth, question, copied) if len(answer) <= _LONG_CHARS else []
+    is_short = len(answer) <= _LONG_CHARS
+    kept = _kept_verdict(answer, ground_truth, question, copied, has_worker) if is_short else []
     if kept:
         return kept[0]
     asking = _whole_and_parts(answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long)
@@ -692,10 +693,13 @@ def _stages(
 
 
 @lru_cache(maxsize=1024)
-def _kept_verdict(answer: str, ground_truth: str, question: str | None, copied: Copied) -> list[MathVerdict]:
+def _kept_verdict(
+    answer: str, ground_truth: str, question: str | None, copied: Copied, has_worker: bool
+) -> list[MathVerdict]:
     """A place for the verdict on a pair that this process decides: an advantage group states few different answers.
 
-    Nothing is kept that a worker had a part in: it may depend on the time that was left.
+    Nothing is kept that a worker had a part in: it may depend on the time that was left. Nor is what was found without
+    a worker that could have been asked, where a part that stays open makes the whole different.
     """
     return []
 

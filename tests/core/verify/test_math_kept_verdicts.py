@@ -59,15 +59,16 @@ def test_a_pair_is_read_once(readings: list[str]) -> None:
         {"ground_truth": "5x+17"},
         {"question": "What is the sum of 4x and 17?"},
         {"question": "Write the sum $17+x+3x$ without like terms.", "copied": "accept"},
+        {"symbolic": Worker()},
     ],
-    ids=["answer", "reference", "question", "copied"],
+    ids=["answer", "reference", "question", "copied", "worker"],
 )
 def test_what_differs_in_anything_is_read_anew(readings: list[str], other: dict[str, Any]) -> None:
     asked = {"answer": "17+x+3x", "ground_truth": "4x+17", "question": "Write the sum $17+x+3x$ without like terms."}
     first, second = compare(**asked), compare(**{**asked, **other})  # type: ignore[arg-type]
     assert first.outcome == "different"
     assert len(readings) == 2
-    assert second != first
+    assert (second == first) is ("symbolic" in other)
 
 
 def test_a_verdict_of_a_worker_is_asked_for_again() -> None:
