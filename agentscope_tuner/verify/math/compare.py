@@ -465,7 +465,7 @@ class CheapComparer:
         return self.question.letters if self.question is not None else frozenset()
 
     def _values(self, ref: Node, ans: Node) -> Outcome:
-        if is_number(ref) and is_number(ans) and not (self.question is not None and self.question.is_of_ordinals):
+        if is_number(ref) and is_number(ans):
             return self.leaf(ref, ans)
         ref, ans = _with_factors(ref, ans), _with_factors(ans, ref)
         if has_unit(ref, ans):

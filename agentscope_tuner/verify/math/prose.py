@@ -185,9 +185,7 @@ _COMMANDS = r"\\(?:[dt]?frac|sqrt|cdot|times|pi|left|right|sin|cos|tan|ln|log)(?
 _WORDLESS = re.compile(rf"(?:[\d+\-*/^{{}}().= ]++|{_COMMANDS}|(?<![a-zA-Z])[a-z](?![a-zA-Z]))+")
 # Without names, and without letters that may be a unit or a power of ten
 _VALUE = re.compile(rf"(?:[\d+\-/^{{}}(). ]++|{_COMMANDS}|(?<![a-zA-Z])[aciknpqrxyz](?![a-zA-Z]))+")
-_OF_NUMBERS = re.compile(
-    r"(?:[\d+/^{}().,<>\[\] ]|-(?!>)|\\(?:[dt]?frac|sqrt|pi|left|right|infty)(?![a-zA-Z])|\\[{}])+"
-)
+_OF_NUMBERS = re.compile(r"(?:[\d+\-/^{}().,<>\[\] ]|\\(?:[dt]?frac|sqrt|pi|left|right|infty)(?![a-zA-Z])|\\[{}])+")
 # What a formula of single letters may hold besides; an arrow is a sign between words, too
 _FORMULA = re.compile(
     rf"(?:[\d+*/^{{}}().=<>,\[\] ]++|-(?!>)|{_COMMANDS}|\\(?:infty|leq?|geq?|cup)(?![a-zA-Z])"
