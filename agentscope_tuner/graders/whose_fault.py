@@ -22,7 +22,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TypeVar
 
-from agentscope_tuner.errors import GraderError
+from agentscope_tuner.errors import GraderError, GraderTimeout
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import AnswerAtFault, BusyReplies, LateReplies, Reply, UnreadableReplies
 from agentscope_tuner.graders.client.requests import TAKEN
@@ -109,6 +109,9 @@ async def ask_about(
         except UnreadableReplies as exc:
             left.check()
             return exc.tries
+        except GraderTimeout as exc:
+            # after the seconds of this experiment, which are not those that were configured
+            raise TimeoutError from exc
         return 0
 
     try:

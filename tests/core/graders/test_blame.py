@@ -130,6 +130,19 @@ def test_a_text_that_always_breaks_the_judge_is_blamed_at_an_endpoint_that_fails
     assert asyncio.run(is_to_blame(4, again, control)) is blamed
 
 
+def test_the_error_of_a_verdict_says_the_configured_seconds_and_not_those_of_an_experiment() -> None:
+    def told_to_wait(body: Body, n: int) -> Canned:
+        if "rains" not in prompt_of(body):
+            return Canned(verdict(4))
+        return next(replies, Canned(status=429, headers={"retry-after": "60"}))
+
+    replies = iter([Canned("prose")])
+    result, requests = scored(told_to_wait, max_reasks=0, deadline_seconds=9.0)
+    assert requests >= 3
+    assert "prose" in str(result.error)
+    assert "within" not in str(result.error)
+
+
 def test_an_answer_is_asked_about_again_before_two_bad_harmless_questions_leave_it_without_a_verdict() -> None:
     """Four unreadable replies of a bad line, and then two to harmless questions: one row in 500 had no verdict."""
     tries = iter("0000001")
