@@ -27,7 +27,7 @@ from benchmarks.mutants import changes, forked, reach
 from benchmarks.mutants.changes import Change, Mutant
 
 OUT = Path("out/mutants")
-COPIED = ("agentscope_tuner", "tests", "benchmarks", "configs", "docs", "tutorial", "deploy")
+COPIED = ("agentscope_tuner", "tests", "benchmarks", "configs", "docs", "tutorial", "deploy", ".github")
 COPIED_FILES = ("README.md", "README.zh.md", "CHANGELOG.md", "setup.cfg", "pyproject.toml", "Makefile", "noxfile.py")
 # Of tests that take more seconds together the quickest are run: the rest might notice a survivor, too
 BUDGET = 120.0
