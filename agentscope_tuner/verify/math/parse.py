@@ -1,7 +1,7 @@
 """Tokens to nodes: a precedence parser by recursive descent, with a reader for each command, such as `\\frac`.
 
 From loose to tight: lists, or, and, relations, set operations, sums, products (written or implied),
-signs, powers, postfixes.
+plus and minus signs, powers, postfixes.
 """
 
 from __future__ import annotations
@@ -75,11 +75,11 @@ from agentscope_tuner.verify.math.units import RATES, SINGLE_LETTERS, TEMPERATUR
 MAX_DEPTH = 120
 MAX_CHAIN = 12
 MAX_DIGITS = 1_000
-# The letters that a function is defined of: `u(x, y, t) =`
+# The most arguments of a function that an equation defines: `u(x, y, t) =`
 _MOST_ARGUMENTS = 3
 # Letters that name functions if a bracket follows; any other letter before a bracket is a factor
 _FUNCTION_LETTERS = frozenset({"f", "g", "h", "F", "G", "H"})
-# A cent sign stands only after its amount
+# The cent sign is written only after its amount
 _CURRENCIES = {**CURRENCIES, "\\cents": "cent"}
 _SETS: dict[str, Literal["union", "intersection", "difference"]] = {
     "\\cup": "union",
@@ -89,7 +89,7 @@ _SETS: dict[str, Literal["union", "intersection", "difference"]] = {
 
 
 def parse(text: str) -> Node:
-    """The tree of an answer or a reference.
+    """Read an answer or a reference into a tree of nodes: `-x` becomes a `Negation` of a `Symbol`.
 
     Raises:
         Unreadable: the text is not mathematics.
@@ -99,7 +99,7 @@ def parse(text: str) -> Node:
 
 
 def parse_tokens(tokens: list[Token]) -> Node:
-    """As `parse`, for a text already scanned."""
+    """Read the tokens that `tokenize` gives into a tree of nodes; raises the same errors as `parse`."""
     parser = Parser(tokens)
     node = parser.items(top=True)
     if parser.at < len(parser.tokens):
@@ -109,14 +109,17 @@ def parse_tokens(tokens: list[Token]) -> Node:
 
 _UNMARKED = frozenset({"word", "sym", "num", "name"})
 _PREFIXES = frozenset({"+", "-", "\\pm", "\\mp"})
-# What ends an operand, whatever it is
+# Tokens that end any operand
 _ENDS = frozenset({*",;)]}", "\\}"})
-# Behind a number, what no unit begins with
+# Tokens after a number with which no unit begins
 _NO_UNITS = frozenset({*"+-=<>,;)]}", "<=", ">=", "\\}"})
 
 
 class Parser:
-    """Recursive descent, one method a level."""
+    """Reads tokens by recursive descent, with one method for each level of precedence: `items` is the loosest.
+
+    Each method reads from the position `at` on, leaves `at` behind what it read, and returns the node.
+    """
 
     def __init__(self, tokens: list[Token]) -> None:
         self.take(tokens)
@@ -138,13 +141,13 @@ class Parser:
         self.compared = False
 
     def take(self, tokens: list[Token]) -> None:
-        """Read these tokens, from the same position on."""
+        """Set the tokens to read; the position `at` stays the same."""
         self.tokens = tokens
         # the text of each token that is not a word, a symbol, a number or a name, else the empty string
         self._marks = ["" if token.kind in _UNMARKED else token.text for token in tokens]
 
     def deepen(self) -> None:
-        """Open a level of nesting; who opens it closes it, but for an error, which ends the reading.
+        """Count one more open level of nesting. The caller counts it down again, except after an error.
 
         Raises:
             TooComplex: deeper nesting could overflow the interpreter's stack.
@@ -154,7 +157,10 @@ class Parser:
             raise TooComplex(f"nested too deeply: about {MAX_DEPTH // 6} brackets in each other are read")
 
     def bound_chain(self, deepens: bool) -> None:
-        """Count an operation that makes the tree deeper without a bracket, as in `a \\pm b \\pm c`.
+        r"""Count an operation that makes the tree deeper without a bracket, such as each `\pm` of `a \pm b \pm c`.
+
+        Args:
+            deepens: whether this operation makes the tree deeper; if not, it is not counted.
 
         Raises:
             TooComplex: more such operations than the bound.
@@ -164,7 +170,10 @@ class Parser:
             raise TooComplex(f"more than {MAX_CHAIN} postfixes or signs in a row")
 
     def peek(self, ahead: int = 0) -> str:
-        """The text of a token that is not a word or a symbol, else the empty string."""
+        """The text of the token `ahead` positions after the next one, if it is an operator, a bracket or a command.
+
+        Empty for a number, letter, name or word, and after the last token.
+        """
         try:
             return self._marks[self.at + ahead]
         except IndexError:
@@ -177,6 +186,7 @@ class Parser:
         return token.text.lower()
 
     def starts_operand(self) -> bool:
+        """Whether an operand is next, as after the 2 of `2x`: without an operator before it, it is a factor."""
         if self.at >= len(self.tokens):
             return False
         token = self.tokens[self.at]
@@ -190,24 +200,33 @@ class Parser:
         return kind == "name"
 
     def _is_minutes(self, token: Token) -> bool:
+        r"""Whether the next token, given as `token`, is the unit of `5 min` and not the function of `\min(a, b)`."""
         return token.text == "\\min" and self.peek(1) not in ("(", "{", "_")
 
     def _unit_ahead(self) -> bool:
-        """Whether the next letter is a unit, if it is upright: it follows a number or a bracket (`5\\,\\mathrm{m}`)."""
+        r"""Whether the next letter is a unit, provided that it is upright: the m of `5\,\mathrm{m}`.
+
+        A number or a closing bracket is before it, or it is the `a` of `5\text{ a week}`.
+        """
         token, before = self.tokens[self.at], self.tokens[max(0, self.at - 1)]
         if token.text == "a":
             # `$400 a week`
             return self._span_of_rate(token) is not None
         behind_value = before.kind in ("num", "close") or before.text == "\\pi"
-        # the sign of the combinations has indices
+        # with an index, `C` is the number of combinations and no unit
         return token.text in SINGLE_LETTERS and behind_value and self.peek(1) != "_"
 
     def at_differential(self) -> bool:
-        """Whether the `dx` of an integral follows."""
+        """Whether an integral is being read, and the `dx` that ends it is next."""
         texts = self.tokens[self.at : self.at + 2]
         return self.integrals > 0 and len(texts) == 2 and texts[0].text == "d" and texts[1].kind == "sym"
 
     def expect(self, *texts: str) -> str:
+        """Move past the next token, which must be one of `texts`, and return its text.
+
+        Raises:
+            Unreadable: another token is next.
+        """
         found = self.peek()
         if found not in texts:
             raise Unreadable(f"{texts[0]!r} is missing")
@@ -222,7 +241,11 @@ class Parser:
         return False
 
     def items(self, top: bool = False) -> Node:
-        """A list separated by commas or semicolons, or its only item. Trailing punctuation is not an item."""
+        r"""Read a list separated by commas or semicolons, `1, 2`; a single item is returned without a list.
+
+        Args:
+            top: whether the list is the whole text. Then `\\` separates items, too, and a comma may end the text.
+        """
         self.deepen()
         found = [self.disjunction()]
         # The reader of brackets needs the comma of `(0,)`: it makes a tuple of one, not a number in brackets
@@ -237,9 +260,9 @@ class Parser:
         return found[0] if len(found) == 1 else Collection("list", tuple(found))
 
     def _lone(self) -> Node | None:
-        """A number or a letter alone, with or without a minus, up to what ends an operand; None for any other formula.
+        """Read a single number or letter, perhaps negative, such as the `-2` of `(-2, x)`; None if more belongs to it.
 
-        It is what all levels below would read, and the commonest thing between two commas or in two braces.
+        The methods of the tighter levels would give the same node. This is a short cut for the commonest kind of item.
         """
         at, is_negative = self.at, self.peek() == "-"
         begin = at + is_negative
@@ -252,6 +275,7 @@ class Parser:
         return Negation(node) if is_negative else node
 
     def disjunction(self) -> Node:
+        """Read statements joined by `or`, as in `x = 1 or x = 2`, or a single one."""
         if (lone := self._lone()) is not None:
             return lone
         found = [self.conjunction()]
@@ -261,6 +285,7 @@ class Parser:
         return found[0] if len(found) == 1 else Connective("or", tuple(found))
 
     def conjunction(self) -> Node:
+        """Read statements joined by `and`, as in `x > 1 and x < 2`, or a single one."""
         found = [self.relation()]
         while self.peek() == "\\cap" or self.peek_word() == "and":
             self.at += 1
@@ -277,7 +302,7 @@ class Parser:
             self.compared = False
             return members[0]
         if self.peek() == "\\mid" and not self.until_bar:
-            # `3 \mid n`: n has no remainder
+            # `3 \mid n`: divided by 3, n has the remainder 0
             self.at += 1
             return Relation((self.measured(), number(0), members[0]), ("=", "pmod"))
         while (found := self.peek()) in RELATIONS:
@@ -298,7 +323,10 @@ class Parser:
         return Relation(tuple(members), tuple(operators)) if operators else members[0]
 
     def measured(self) -> Node:
-        r"""A sum or a set expression with the words after it: a unit or `percent`. More may follow: `+ 3 cm`."""
+        r"""Read a sum or a set expression with the unit after it, `2 km` or `2 percent`.
+
+        After a unit, further amounts may be added, subtracted or multiplied: `2 km + 3 cm`.
+        """
         terms = [self.with_unit(self.set_operations())]
         has_unit = isinstance(terms[0], Quantity)
         while has_unit and (sign := self.peek()) in ("+", "-", "*"):
@@ -312,6 +340,7 @@ class Parser:
         return terms[0] if len(terms) == 1 else Sum(tuple(terms))
 
     def set_operations(self) -> Node:
+        r"""Read sets joined by `\cup`, `\cap` or `\setminus`, or a single sum."""
         left = self.sum()
         # `x < 1 \cup x > 3` joins two inequalities, not two sets
         while not self.compared and (operator := _SETS.get(self.peek())) is not None:
@@ -324,6 +353,7 @@ class Parser:
         return left
 
     def sum(self) -> Node:
+        r"""Read terms joined by `+`, `-`, `\pm` or `\mp`, or a single term."""
         self.deepen()
         terms = [self.term()]
         while (sign := self.peek()) in ("+", "-", "\\pm", "\\mp"):
@@ -338,7 +368,10 @@ class Parser:
         return _sum_of(terms)
 
     def term(self) -> Node:
-        """A product as one flat node. `/` divides by the next factor, so `1/2x` is x/2, or by letters that touch."""
+        """Read a product into one flat node, or a single factor.
+
+        `/` divides by the next factor only, so `1/2x` is x/2; but letters that touch stay together: `1/ab` is 1/(ab).
+        """
         above = [self.signed()]
         below: list[Node] = []
         while True:
@@ -361,12 +394,21 @@ class Parser:
                 return Quotient(top, product_of(tuple(below))) if below else top
 
     def _is_letter(self, *, touches: bool = True) -> bool:
-        """Whether a letter is next, without a space before it."""
+        """Whether an italic letter is next: the b of `ab`.
+
+        Args:
+            touches: whether no space may be before it.
+        """
         token = self.tokens[self.at] if self.at < len(self.tokens) else None
         return token is not None and token.kind == "sym" and not (touches and token.spaced) and not token.upright
 
     def _beside(self, above: list[Node], below: list[Node]) -> None:
-        """Read an operand without an operator before it: it forms a mixed number or a product with the last factor."""
+        """Read an operand that has no operator before it into `above`: the x of `2x`, or the 1/3 of `2 1/3`.
+
+        Args:
+            above: the factors of the product so far; the last one becomes a sum if it is part of a mixed number.
+            below: the divisors of the product so far, only read.
+        """
         at, token, left = self.at, self.tokens[self.at], above[-1]
         if token.kind == "num" and isinstance(left.inside if isinstance(left, Negation) else left, Number):
             if below or not token.spaced or not self._plain_fraction(at):
@@ -385,9 +427,11 @@ class Parser:
             above.append(right)
 
     def _plain_fraction(self, at: int) -> bool:
+        """Whether a fraction of two numbers, `1/3`, is written from the position `at` on."""
         return [t.kind for t in self.tokens[at : at + 3]] == ["num", "op", "num"] and self.tokens[at + 1].text == "/"
 
     def signed(self) -> Node:
+        r"""Read a power with the plus, minus, `\pm` or `\mp` signs before it: `-x^2`."""
         self.deepen()
         found = self.peek()
         if found not in _PREFIXES:
@@ -403,7 +447,7 @@ class Parser:
         return node
 
     def power(self) -> Node:
-        """An operand with its postfixes and its exponent; powers group from the right: `2^3^4` is `2^{(3^4)}`."""
+        """Read an operand with its postfixes and its exponent. Powers group from the right: `2^3^4` is `2^{(3^4)}`."""
         base = self.postfixes(self.operand())
         if self.peek() != "^":
             return base
@@ -416,13 +460,17 @@ class Parser:
         return self.postfixes(Power(base, exponent))
 
     def exponent(self) -> Node:
+        """Read what follows a `^`: the `-1` of `x^-1`."""
         self.deepen()
         node = self.signed()
         self.depth -= 1
         return node
 
     def argument(self) -> Node:
-        r"""The argument of a function without brackets: `\sin 2\pi x` takes all factors up to a sign or a function."""
+        r"""Read the argument of a function without brackets: all factors up to an operator or the next function.
+
+        The argument of `\sin 2\pi x + 1` is `2\pi x`.
+        """
         self.deepen()
         left = self.signed()
         while self.starts_operand() and self.peek() not in ARGUMENT_STOPS and not self.at_differential():
@@ -440,7 +488,7 @@ class Parser:
         return left
 
     def operand(self) -> Node:
-        """One operand, without its postfixes."""
+        """Read one operand without its postfixes: a number, a letter, a bracket, or a command with its arguments."""
         self.deepen()
         node = self._operand()
         self.depth -= 1
@@ -512,6 +560,7 @@ class Parser:
         return between + rest[1]
 
     def symbol(self, name: str) -> Node:
+        """Read the primes and the index of a letter, `x_1`, and the arguments if it names a function, `f(x)`."""
         while self.peek() == "'":
             self.at += 1
             name += "'"
@@ -553,6 +602,7 @@ class Parser:
         )
 
     def arguments(self, closer: str) -> tuple[Node, ...]:
+        """Read the arguments of a function up to the bracket `closer`, and move past it: `x, y)`."""
         bars, self.bars = self.bars, 0
         inside = self.items()
         self.expect(closer)
@@ -594,9 +644,12 @@ class Parser:
         return bracketed(opener, closer, inside)
 
     def _state(self, opener: str) -> Node | None:
-        r"""The name of a state of quantum physics, `|00\rangle`, or of its dual, `\langle 0|`; None for no such name.
+        r"""Read a state of quantum physics, `|00\rangle` or `\langle 0|`, as one symbol; None for others, as for `|x|`.
 
-        `\langle 0|1\rangle` is one name, as is `|0\rangle|1\rangle`, since the order of their parts counts.
+        Two states in a row, `|0\rangle|1\rangle`, are one symbol, since their order counts.
+
+        Args:
+            opener: the token before the position `at`, which may begin a state.
         """
         said, end = ["\\langle" if opener == "\\langle" else "|"], self.at + (opener == "\\left")
         ends = "|" if opener == "\\langle" else "\\rangle"
@@ -613,7 +666,7 @@ class Parser:
         return None
 
     def _beside_state(self) -> Symbol | None:
-        """The state that follows; None where another formula does."""
+        r"""Read a state that follows another state: the second of `|0\rangle|1\rangle`. None if no state follows."""
         before, self.at = self.at, self.at + 1
         self.deepen()
         found = self._state("|")
@@ -636,7 +689,7 @@ class Parser:
         return Apply("det" if is_matrix(inside) else "abs", (inside,))
 
     def _outward(self) -> Node:
-        """The interval of `]a, b[`, which is how some countries write `(a, b)`."""
+        """Read an interval whose first bracket looks away from it: `]a, b[`, as some countries write `(a, b)`."""
         self.outward = True
         inside = self.items()
         self.outward = False
@@ -646,7 +699,10 @@ class Parser:
         return Interval(*inside.args, low_in=False, high_in=closer == "]")
 
     def single(self) -> Node:
-        r"""One TeX argument: a group, or a single digit, letter or command."""
+        r"""Read one argument of a command: a group in braces, or a single digit, letter or command.
+
+        The two arguments of `\frac12` are 1 and 2.
+        """
         token = self.tokens[self.at] if self.at < len(self.tokens) else None
         if token is not None and token.kind == "num" and len(token.text) > 1 and token.text.isdigit():
             first, rest = token._replace(text=token.text[0]), Token("num", token.text[1:])
@@ -657,6 +713,7 @@ class Parser:
         return node
 
     def postfixes(self, node: Node) -> Node:
+        r"""Read the marks after `node`, such as `!`, `\%`, a degree sign or a currency, and return it with them."""
         while True:
             found = self.peek()
             if found == "!":
@@ -677,12 +734,12 @@ class Parser:
             self.at += 1
 
     def _scale(self) -> str | None:
-        """The scale of a temperature, named after a degree sign: the C of `20^\\circ C`."""
+        r"""The unit of temperature that the next token names: celsius for the C of `20^\circ C`. None for any other."""
         text = self.tokens[self.at].text if self.at < len(self.tokens) else ""
         return TEMPERATURES.get(text)
 
     def _factorial(self, node: Node) -> Node:
-        """`n!`, or the double factorial `n!!`. The caller moves past the last sign."""
+        """The factorial of `node`, or its double factorial if `!!` is next. The caller moves past the last `!`."""
         if self.peek(1) != "!":
             return Apply("factorial", (node,))
         if self.peek(2) == "!":
@@ -691,7 +748,13 @@ class Parser:
         return Apply("doublefact", (node,))
 
     def with_unit(self, node: Node) -> Node:
-        """The number with the unit that the words after it name."""
+        """Read the unit after a number, such as `km per hour`, and return the number with it.
+
+        `node` is returned as it is if no unit follows.
+
+        Raises:
+            Unreadable: the words after the number do not name a unit.
+        """
         if self.at >= len(self.tokens) or self.peek() in _NO_UNITS:
             return node
         parts: list[tuple[str, int]] = []
@@ -732,11 +795,15 @@ class Parser:
         return measured(node, parts)
 
     def _span_of_rate(self, token: Token) -> str | None:
-        """What a rate is for, in any language: `км в час`, `$5 a week`; None where the token begins none."""
+        """The unit after a word for `per` in any language: week for the `a` of `5 km a week`, hour for `км в час`.
+
+        None if `token` is no such word, or if no unit follows it.
+        """
         following = self.tokens[self.at + 1 : self.at + 2]
         return unit_named(following[0].text) if following and is_per(token.text) else None
 
     def _unit_exponent(self) -> int:
+        """Read the exponent of a unit, the `^{-2}` of `s^{-2}`, and return its value."""
         braced, at = self.peek(1) == "{", self.at + 1
         at += braced
         sign = -1 if self.tokens[at : at + 1] and self.tokens[at].text == "-" else 1
@@ -765,11 +832,14 @@ _TITLES = frozenset({*"lCEGLPSdgmrst", "\\ell", "\\pi", "\\alpha", "\\beta", "\\
 
 
 def _is_title(name: Node, side: Node) -> bool:
+    r"""Whether `name` is the name of a curve whose equation has the left side `side`: the `\ell` of `\ell: y = 2x`."""
     return isinstance(name, Symbol) and name.name in _TITLES and not symbols(side).isdisjoint("xyzr")
 
 
 def bracketed(opener: str, closer: str, inside: Node) -> Node:
-    """A group, tuple, set, interval, floor or ceiling.
+    r"""The node of a pair of brackets: a tuple for `(1, 2)`, a set for `\{1\}`, an interval for `[1, 2)`.
+
+    `inside` itself for brackets that only group, as in `(a + b)`.
 
     Raises:
         Unreadable: the brackets do not match.
@@ -788,12 +858,12 @@ def bracketed(opener: str, closer: str, inside: Node) -> Node:
 
 
 def infix(name: str, above: Node, below: Node) -> Node:
-    r"""The fraction or binomial that TeX's `{a \over b}` and `{a \choose b}` stand for."""
+    r"""The fraction for TeX's `{a \over b}`, or the binomial for `{a \choose b}`; `name` is the command."""
     return Quotient(above, below) if name == "\\over" else Apply("binom", (above, below))
 
 
 def is_builder(tokens: Sequence[Token]) -> bool:
-    """Whether these tokens, which follow an opening brace, hold a condition, as in `x | x > 0`."""
+    """Whether the tokens after an opening brace have a bar or a colon before a condition, as in `x | x > 0`."""
     depth = bars = 0
     for token in tokens:
         depth += (token.kind == "open") - (token.kind == "close")
@@ -810,7 +880,7 @@ def _sum_of(terms: list[Node]) -> Node:
 
 
 def _mixed(left: Node, right: Quotient) -> tuple[Node, ...]:
-    """`2\\frac{1}{3}` as a sum if it is a mixed number, else as two factors."""
+    r"""A number and a fraction side by side: one sum for the mixed number `2\frac{1}{3}`, else both as two factors."""
     whole = left.inside if isinstance(left, Negation) else left
     match whole, right:
         case Number(value), Quotient(Number(top), Number(bottom)) if value.denominator == 1 and 0 < top < bottom:
@@ -820,6 +890,11 @@ def _mixed(left: Node, right: Quotient) -> tuple[Node, ...]:
 
 
 def matrix(rows: list[tuple[Node, ...]], name: str) -> Node:
+    r"""The matrix with these rows; its determinant if the environment `name` is `vmatrix`.
+
+    Raises:
+        Unreadable: the rows differ in length, or the environment is `Vmatrix`, which means a norm.
+    """
     if not rows or len(set(map(len, rows))) != 1:
         raise Unreadable("a matrix with rows of different lengths")
     if name == "Vmatrix":
@@ -836,7 +911,9 @@ _MINUS_ONE = Negation(Number(Fraction(1), "1"))
 
 
 def read_command(parser: Parser, token: str) -> Node:
-    """The operand that begins with the command `token`, which the parser has moved past.
+    r"""Read the operand that begins with the command `token`, such as the `\frac` of `\frac{1}{2}`.
+
+    The parser has already moved past the command, and is before its arguments.
 
     Raises:
         Unreadable: the command is unknown, or does not begin an operand.
@@ -851,7 +928,7 @@ def read_command(parser: Parser, token: str) -> Node:
 def _fraction(parser: Parser, command: Command) -> Node:
     start = parser.at
     top, bottom = parser.single(), parser.single()
-    if _is_differential(bottom) and (_is_differential(top) or _operator(top)):
+    if _is_differential(bottom) and (_is_differential(top) or _is_differential_sign(top)):
         return Symbol(" ".join(t.text for t in parser.tokens[start : parser.at] if t.text not in ("{", "}")))
     return Quotient(top, bottom)
 
@@ -879,11 +956,11 @@ def _decorated(parser: Parser, command: Command) -> Node:
         return Symbol("\\triangle")
     inside = parser.single()
     if command.name == "angle" and isinstance(inside, Text) and len(inside.words) == len("ABC"):
-        # The angle ABC is that of CBA
+        # ABC and CBA are the same angle
         return Text(min(inside.words, inside.words[::-1]))
     names = [a.name for a in inside.args if isinstance(a, Symbol)] if isinstance(inside, Product) else []
     if command.name == "vec" and names and len(names) == len(inside.args):
-        # The order of its letters is the direction of a vector: that of BA is the opposite of AB's
+        # The vector BA is the negative of AB
         turned = len(names) == len("AB") and names != sorted(names)
         vector = Symbol("vec " + "".join(sorted(names) if turned else names))
         return Negation(vector) if turned else vector
@@ -906,10 +983,7 @@ def _accented(parser: Parser, command: Command) -> Node:
 
 
 def _refuse_number(inside: Node, command: Command) -> None:
-    r"""Raise if the accent stands over a number: `\hat{42}` is not 42.
-
-    Over several letters an accent marks an angle or an arc. `\overline{42}` is the number with these digits.
-    """
+    r"""Raise `Unreadable` if an accent is over a number: `\hat{42}` is not 42."""
     if literal(inside) is not None:
         raise Unreadable(f"a number under \\{command.name}")
 
@@ -918,13 +992,13 @@ def _symbol(parser: Parser, command: Command) -> Node:
     return EMPTY_SET if command.name == "emptyset" else parser.symbol(f"\\{command.name}")
 
 
-def _operator(node: Node) -> bool:
-    """Whether the node is a differential sign, perhaps with an exponent: the d of `d^2 y`."""
-    return _operator(node.base) if isinstance(node, Power) else is_symbol(node, "d", "\\partial")
+def _is_differential_sign(node: Node) -> bool:
+    r"""Whether the node is the `d` or `\partial` of a derivative, perhaps with an exponent: the `d^2` of `d^2 y`."""
+    return _is_differential_sign(node.base) if isinstance(node, Power) else is_symbol(node, "d", "\\partial")
 
 
 def _is_differential(node: Node) -> bool:
-    return isinstance(node, Product) and _operator(node.args[0])
+    return isinstance(node, Product) and _is_differential_sign(node.args[0])
 
 
 def _root(parser: Parser, command: Command) -> Node:
@@ -1029,7 +1103,10 @@ _OTHERWISE = frozenset("otherwise else elsewhere sonst sinon altrimenti инач
 
 
 def _bare_cases(tokens: list[Token]) -> Iterator[Token]:
-    """The tokens without the `if` of a condition and the comma before it, up to the end of the cases."""
+    r"""The tokens of a definition by cases without `if` and similar words, and without the punctuation before `&`.
+
+    `otherwise` becomes a command, in any language. Tokens after the end of the cases are left as they are.
+    """
     inside = True
     for at, token in enumerate(tokens):
         inside = inside and token.text != "\\end"
@@ -1040,8 +1117,8 @@ def _bare_cases(tokens: list[Token]) -> Iterator[Token]:
             yield token
 
 
-def _index(parser: Parser, command: Command) -> Node:
-    """A sum, product, limit or integral, not evaluated: only later stages know whether it may stand in an answer."""
+def _big_operator(parser: Parser, command: Command) -> Node:
+    r"""Read a sum, product, limit or integral with its bounds, `\sum_{k=1}^n k`, without evaluating it."""
     sign = _SIGNS[command.canonical]
     bounds: list[Node] = []
     while parser.peek() in ("_", "^"):
@@ -1071,6 +1148,6 @@ _READERS: dict[Role, Callable[[Parser, Command], Node]] = {
     "bar": _bar,
     "decoration": _decorated,
     "accent": _accented,
-    "big": _index,
+    "big": _big_operator,
     "environment": _environment,
 }

@@ -27,7 +27,10 @@ MANY = -1
 
 
 class Command(NamedTuple):
-    """One row of the table; `arity` is the number of operands, or `MANY` for any number."""
+    """One row of the table of commands, such as `cdot`, whose canonical name is `*` and whose role is `same`.
+
+    `arity` is the number of operands, or `MANY` for any number.
+    """
 
     name: str
     canonical: str
@@ -105,7 +108,7 @@ BY_TOKEN = {f"\\{command.name}": command for command in COMMANDS.values()}
 
 
 def with_role(*roles: Role) -> dict[str, Command]:
-    """The commands of these roles by their names."""
+    """The commands that have one of these roles, by name: `with_role("root")` has `sqrt`, `cbrt` and `root`."""
     return {name: command for name, command in COMMANDS.items() if command.role in roles}
 
 
@@ -119,9 +122,9 @@ def _pairs(text: str) -> dict[str, str]:
 
 # Commands that `\operatorname` may name, and those that plain text may write without a backslash
 OPERATORS = frozenset(with_role("function", "fraction", "binomial", "root"))
-# What an object has, with no value of its own: `\dim V = 3` gives 3 a name
+# Functions of an object that are not computed: `\dim V = 3` only gives 3 a name
 PROPERTIES = _names("deg dim rank ord card tr")
-#: An operator on vectors that is no function of its arguments: the span of two is that of their set
+#: The span of vectors. It is not read as a function of several arguments: the span of two is that of their set
 SPAN = "span"
 FUNCTIONS = OPERATORS - PROPERTIES - _names("tg ctg sh ch th ld rk rg")
 LOOKS = frozenset(with_role("look"))
@@ -168,7 +171,7 @@ UNICODE = str.maketrans(
 INVERSE = {name: f"arc{name}" for name in _names("sin cos tan cot sec csc sinh cosh tanh")}
 # A function's argument without brackets ends before another function: `\sin x \cos x` is a product
 ARGUMENT_STOPS = {f"\\{name}" for name in (*with_role("function"), "root")} - {"\\abs"}
-# Currency signs, which may stand before or after an amount, and the unit that each names
+# Currency symbols, which may be written before or after an amount, and the unit that each names
 CURRENCIES = {f"\\{name}": command.canonical for name, command in with_role("currency").items()}
 # Tokens with which an operand can begin
 OPERANDS = frozenset(
@@ -261,7 +264,10 @@ def _folded(match: re.Match[str]) -> str:
 
 
 def _plain(char: str) -> tuple[str, str]:
-    """The tag of the character's decomposition (empty if it has none that counts), and its plain spelling."""
+    """The tag of a character's Unicode decomposition, and its plain spelling: `<super>` and `2` for `²`.
+
+    The tag is empty if it does not matter here.
+    """
     translated = UNICODE.get(ord(char))
     if translated is not None:
         return "", translated
@@ -277,7 +283,9 @@ def _plain(char: str) -> tuple[str, str]:
 
 
 def word_end(text: str, at: int) -> int:
-    """The end of the non-Latin word that begins at `at`; `at` itself where no such word begins.
+    """The position after the non-Latin word that begins at `at`, or `at` itself if no such word begins there.
+
+    `word_end("час = 1", 0)` is 3.
 
     A combining mark belongs to the word only after a letter of an alphabet that writes with marks. On Latin letters and
     digits, strokes and circles change the meaning.
@@ -308,8 +316,9 @@ class Token(NamedTuple):
     """One token of the text.
 
     Attributes:
-        kind: num, sym, name, word, cmd, op, open or close.
-        spaced: whether white space stood before the token.
+        kind: `num` (a number), `sym` (a letter), `name` (of an operator or an environment), `word`, `cmd` (a command
+            such as `\\frac`), `op` (an operator or punctuation), `open` or `close` (a bracket).
+        spaced: whether white space was before the token.
         upright: whether the letter was set upright, as in `\\mathrm{m}`, and may be a unit.
     """
 
@@ -319,7 +328,7 @@ class Token(NamedTuple):
     upright: bool = False
 
 
-#: What takes room and prints nothing.
+#: A pattern for white space and for commands that print only space, such as `\quad`
 SPACE = (
     r"\\[ ,;:!>\n\t/]|\\(?:q?quad|space|medspace|thickspace|negthinspace)(?![a-zA-Z])"
     r"|\\[hv]space\*?\{[^{}]*\}|[\s~\u200b\ufeff]"
@@ -357,7 +366,9 @@ _SEPARATOR = re.compile(r"\{,\}|\\!|\{\}|\\[,;: ]|[, ]")
 
 
 def tokenize(text: str) -> list[Token]:
-    """The tokens of `text`, without formatting. Linear in the text.
+    r"""The tokens of a text without its formatting: `\dfrac{1}{2}` and `\frac {1}{2}` have the same texts of tokens.
+
+    The time is linear in the length of the text.
 
     Raises:
         TooComplex: the text is longer than the bounds.
@@ -378,6 +389,7 @@ def tokenize(text: str) -> list[Token]:
 
 
 def _scan(text: str, in_text: bool, out: list[Token]) -> None:
+    r"""Append the tokens of `text` to `out`; `in_text` says whether it is inside `\text{…}` or the like."""
     at, spaced, depth, ascii_only = 0, False, 0, text.isascii()
     while at < len(text):
         if not ascii_only and (word := _LATIN_WORD.match(text, at)) is not None:
@@ -410,7 +422,7 @@ def _scan(text: str, in_text: bool, out: list[Token]) -> None:
 
 
 def _foreign(text: str, at: int, spaced: bool, out: list[Token]) -> int:
-    """Emit a character that no pattern matches, and return the place after it.
+    """Append a token for the character at `at`, which no pattern matches, or for its word; return the position after.
 
     A run of another alphabet's letters (Chinese, Cyrillic) is a word, which equals only itself, even if its letters
     look Latin. Any other character may change the meaning of the text around it, so the text must not be read without
@@ -426,7 +438,7 @@ def _foreign(text: str, at: int, spaced: bool, out: list[Token]) -> int:
     return at + 1
 
 
-# Signs that are tokens as they are, and neither brackets nor the beginning of others
+# Operators that become tokens without any further look at their surroundings
 _SIGNS = frozenset("+-*/^_=<>,:;")
 
 
@@ -472,7 +484,10 @@ def _emit(match: re.Match[str], kind: str, spaced: bool, in_text: bool, out: lis
 
 
 def _is_product(match: re.Match[str], in_text: bool, out: Sequence[Token]) -> bool:
-    """Whether letters that may be a word or a unit are a product, beside a sign of arithmetic: `at^2`, `Q=cm`."""
+    """Whether two letters that are also a word or a unit are a product here: `at` in `at^2`, `cm` in `Q=cm`.
+
+    An operator beside them shows it.
+    """
     if in_text or len(match[0]) != len("ab"):
         return False
     if match[0] in UNITS and _begins_factor(out):
@@ -510,16 +525,20 @@ def _emit_letters(found: str, spaced: bool, in_text: bool, out: list[Token], *, 
 
 
 def _begins_factor(tokens: Sequence[Token]) -> bool:
-    """Whether a sign of arithmetic is the last token, behind which no unit stands: the `cm` of `Q=cm\\Delta t`."""
+    r"""Whether a factor must follow, since the last token is `=`, `+`, `-`, `*` or `(`: no unit comes after these.
+
+    So the `cm` of `Q=cm\Delta t` is a product of two letters.
+    """
     return bool(tokens) and tokens[-1].kind == "op" and tokens[-1].text in "=+-*("
 
 
 def _emit_letter(letter: str, spaced: bool, upright: bool, out: list[Token]) -> None:
-    r"""A letter; an upright one with the sign of a millionth between it and a number is a unit: `3\,\mu\mathrm{C}`."""
+    r"""Append a letter to `out`. An upright letter may be read as a unit later: the m of `5\,\mathrm{m}`."""
     out.append(Token("sym", letter, spaced, upright))
 
 
 def _is_word(found: str) -> bool:
+    """Whether a run of letters is a word or a unit, `dollars`, and not a product of symbols, `xyz`."""
     return (
         (len(found) > 3 and not _glued(found))
         or found.lower() in WORDS
@@ -529,6 +548,7 @@ def _is_word(found: str) -> bool:
 
 
 def _glued(found: str) -> bool:
+    """Whether one or two letters are written directly before the name of a function, as in `xsin`."""
     return any(found[cut:] in FUNCTIONS and len(found) - cut > 2 for cut in (1, 2))
 
 
@@ -549,7 +569,7 @@ def _bracket_kind(text: str) -> str:
 def _emit_op(match: re.Match[str], spaced: bool, out: list[Token]) -> None:
     found = _PLAIN.get(match[0], match[0])
     if found == "!=" and not spaced and out and (_ends_number(out) or _FACTORIAL.search(match.string)):
-        # `5!=120` is a factorial and an equals sign, also where another factorial stands: no two numbers differ
+        # `5!=120` is a factorial and an equals sign: behind a number, or if the text has another factorial
         out += [Token("op", "!"), Token("op", "=")]
     elif found != "." or not match.string[: match.start()].endswith(("\\left", "\\right")):
         found = "\\\\" if found.startswith("\\\\") else found
@@ -560,7 +580,7 @@ _FACTORIAL = re.compile(r"[\d)a-z]\s?!(?!=|\s*\})")
 
 
 def _ends_number(tokens: Sequence[Token]) -> bool:
-    """Whether a number stands at the end, which is no index, or a bracket that holds nothing but numbers."""
+    """Whether the tokens end with a number that is no index, or with a bracket of numbers: `5`, `(3+2)`, not `x_5`."""
     if tokens[-1].text == ")":
         numbers = sum(1 for _ in takewhile(lambda token: token.kind in ("num", "op"), tokens[-2::-1]))
         return [token.text for token in tokens[-2 - numbers : -1 - numbers]] == ["("]
@@ -608,7 +628,10 @@ _MODULI = frozenset({"\\mod", "\\bmod", "mod", "\\pmod", "\\pod"})
 
 
 def with_modulus(tokens: list[Token]) -> list[Token]:
-    r"""The tokens with the first modulus after a `\equiv` spelled `\pmod`."""
+    r"""The tokens with the modulus of a congruence spelled `\pmod`: those of `x \equiv 1 \pmod 8` for `\mod 8`.
+
+    A list of residues becomes a list of congruences: `x \equiv 1, 3 \pmod 8` is two of them.
+    """
     texts = [t.text for t in tokens]
     if "\\equiv" not in texts:
         return tokens
@@ -658,7 +681,7 @@ _LOST = re.compile(
 
 
 def is_missing(text: str) -> bool:
-    """Whether the text stands for a missing value or an overflowed number: `NaN`, `-inf`, `<NA>`, `None`."""
+    """Whether the text is what programs write for a missing value or an overflowed number: `NaN`, `-inf`, `None`."""
     # A template may have written `$`, `%` or a backslash around the missing cell
     text = text.strip().strip("$%\\ ")
     return text in _NO_VALUE or _NOT_A_NUMBER.fullmatch(text) is not None
@@ -667,8 +690,8 @@ def is_missing(text: str) -> bool:
 def lost_backslash(text: str) -> str | None:
     r"""A description of the command whose backslash became a control character; None if there is no such command.
 
-    In a string that is not raw, `\frac` begins with a form feed. Tabs and line breaks are layout, except where the rest
-    of a command follows: a tab before `imes` was `\times`. Every other control character is damage.
+    In a string that is not raw, `\frac` begins with a form feed. Tabs and line breaks are layout, unless the rest of a
+    command follows: a tab before `imes` was `\times`. Every other control character is damage.
     """
     if text.isprintable():
         return None
@@ -706,7 +729,7 @@ _JOINS = dict.fromkeys(_OR_WORDS.split("|"), "or") | dict.fromkeys(_AND_WORDS.sp
 
 
 def _joined(word: str) -> str:
-    """`and` or `or` for a word of another language that means it; any other word as it is."""
+    """The English `and` or `or` for a word of another language that means it, as `oder`; any other word unchanged."""
     return _JOINS.get(word, word)
 
 
@@ -728,7 +751,10 @@ _FIELD = r"\\mathbb\s*\{?(?P<field>[RQ])\}?\s*"
 
 
 def _point(found: re.Match[str]) -> str:
-    """The coordinates of a point with commas between them, and points in its decimals."""
+    """`0.5,3` for the `0,5|3` of a point: commas in place of the bars between coordinates, points in the decimals.
+
+    Unchanged if a part is no coordinate, as in `1+|-2|+3`.
+    """
     coordinates = re.split(_BAR_OF_POINT, re.sub(r"(?<=\d)(?:\{,\}|,)(?=\d)", ".", found[0]))
     # `(1+|-2|+3)`
     adds = any(one.rstrip().endswith(("+", "-")) or one.lstrip().startswith("+") for one in coordinates)
@@ -739,7 +765,10 @@ _HAS_VALUE = re.compile(r"\d|pi")
 
 
 def _arrangements(found: re.Match[str]) -> str:
-    """`5!/3!` for `A_5^2` in a calculation; letters may be those of powers."""
+    r"""`\frac{5!}{3!}` for `A_5^2`, a number of arrangements.
+
+    Unchanged if the text has no equals sign, or if an index is a letter: then it may be a power of `A_5`.
+    """
     above, below = found.groups()
     if "=" not in found.string or not (above.isdigit() and below.isdigit() and int(below) <= int(above)):
         return found[0]
@@ -747,17 +776,22 @@ def _arrangements(found: re.Match[str]) -> str:
 
 
 def _choices(found: re.Match[str]) -> str:
+    r"""`\binom{10}{3}` for `C_{10}^{3}`, a number of choices."""
     above, below = (one for one in found.groups() if one)
     return rf"\binom{{{above}}}{{{below}}}"
 
 
 def _derivative(found: re.Match[str]) -> str:
+    """`y'''` for `y^{(3)}`; an order given by a letter becomes an index."""
     name, order = found.groups()
     return name + "'" * int(order) if order.isdigit() else f"{name}_{{({order})}}"
 
 
 def _turned_brackets(found: re.Match[str]) -> str:
-    """An interval whose brackets look away from an end that is not in it, `]2;3]`, in the usual brackets."""
+    """`(2,3)` for `]2;3[`: some countries write an open end of an interval with a bracket that looks away from it.
+
+    Unchanged if the brackets are those of `[2;3]`, or if they do not hold two ends.
+    """
     if (found["open"], found["close"]) == ("[", "]"):
         return found[0]
     comma = r"(?<![{\\]),(?!\})"
@@ -770,7 +804,10 @@ def _turned_brackets(found: re.Match[str]) -> str:
 
 
 def _unknowns(found: re.Match[str]) -> str:
-    """The column of the unknowns that is equal to one of their values, as `(x,y)=(1,2)`; another one as it is."""
+    """`(x,y)=(1,2)` for a column of the unknowns x and y that equals a column of values.
+
+    Unchanged if the first column holds anything but different unknowns.
+    """
     names, values = ([one.strip() for one in found[side].split("\\\\")] for side in ("names", "values"))
     known = len(names) == len(values) and len(set(names)) == len(names) and all(map(_UNKNOWN.fullmatch, names))
     return f"({','.join(names)})=({','.join(values)})" if known else found[0]
@@ -780,12 +817,16 @@ _UNKNOWN = re.compile(r"[a-z](?:_\{?\d\}?)?|\\(?:alpha|beta|gamma|lambda|mu)")
 
 
 def _half_of(half: str, found: re.Match[str]) -> str:
-    """The numbers of a field on one side of zero: those of the real line are an interval."""
+    r"""The numbers of a field on one side of zero: `(0,\infty)` for `\mathbb{R}^+`, an intersection for `\mathbb{Q}^+`.
+
+    Args:
+        half: the interval of all real numbers on that side of zero.
+    """
     return half if found["field"] == "R" else rf"\mathbb{{{found['field']}}}\cap {half}"
 
 
 def _without_zero(found: re.Match[str]) -> str:
-    r"""A field without its zero; `\mathbb{Z}^\times` are the units of the integers, which are few."""
+    r"""`\mathbb{R}\setminus\{0\}` for `\mathbb{R}^*`; but `\mathbb{Z}^\times` is the group of units, 1 and -1."""
     if found[1] == "Z" and found[2]:
         return r"\operatorname{units}(\mathbb{Z})"
     return rf"\mathbb{{{found[1]}}}\setminus\{{0\}}"
@@ -797,7 +838,7 @@ _ENDS = rf"({_END}{{1,40}}[,;]{_END}{{1,40}}?)"
 
 
 def _closed_by_angles(found: re.Match[str]) -> str:
-    """An interval whose closed ends are angle brackets, with square ones."""
+    r"""`[2,3)` for `\langle 2,3)`: an interval with square brackets in place of angle brackets at its closed ends."""
     lead, opened, ends, shut = found.groups()
     return f"{lead}{'(' if opened == '(' else '['}{ends}{')' if shut == ')' else ']'}"
 
@@ -808,7 +849,13 @@ _BETWEEN_ANGLES = re.compile(rf"()(?:\\left)?({_ANGLE[0]}){_ENDS}(?:\\right)?({_
 
 
 def with_square_brackets(text: str, question: str | None) -> str:
-    """A text whose closed intervals stand between angle brackets, as in Czech, Polish and Slovak, with square ones."""
+    r"""`x \in [2,3]` for `x \in \langle 2,3\rangle`, as Czech, Polish and Slovak write closed intervals.
+
+    Args:
+        text: an answer or a reference.
+        question: its question. The text is left as it is unless the question has letters of these languages, or if it
+            is about vectors, for which angle brackets have another meaning.
+    """
     if ("angle" not in text and "⟨" not in text) or question is None or _OF_ANGLE_INTERVALS.search(question) is None:
         return text
     return text if _OF_VECTORS.search(question) is not None else _BETWEEN_ANGLES.sub(_closed_by_angles, text)
@@ -824,20 +871,29 @@ _RIGHT_ARROW = re.compile(
 
 
 def _or_or_comma(found: re.Match[str]) -> str:
-    """`or` between two values of one name; `and` in another language joins those of two names."""
+    """What replaces the word between two equations: `or` for `x=1 o x=2`, a comma for `x=1 y y=2`.
+
+    The comma is for a word that means `and`, between the values of two different names.
+    """
     before = re.findall(r"([a-zA-Z])\s*=", found.string[: found.start()])
     both = _joined(found[1]) in ("and", "y", "e", "i") and before[-1:] != [found[2]]
     return ", " if both else r"\text{ or }"
 
 
 def _joined_in_text(found: re.Match[str]) -> str:
-    """`and` or `or` for a word between two values that means it in another language: English has its own `of`."""
+    """` and ` for the ` und ` of `2 und 3`, likewise for `or`, in many languages; any other word unchanged.
+
+    The Dutch `of` (or) is left as it is, because it is an English word, too.
+    """
     meaning = _joined(found[1]) if found[1] != "of" else ""
     return f" {meaning} " if meaning in ("and", "or") else found[0]
 
 
 def _and_or_letter(letter: str, found: re.Match[str]) -> str:
-    """`and`, unless the letter stands elsewhere in the formula as a symbol: `3(y-4) y (y+2)`."""
+    """What replaces a one-letter word for `and` between two values, such as the `y` of `2 y 3`.
+
+    Unchanged if the letter is also a symbol of the formula, as in `3(y-4) y (y+2)`.
+    """
     return found[0] if re.search(rf"(?<![a-zA-Z\\\s]){letter}(?![a-zA-Z])", found.string) else r"\text{ and }"
 
 
@@ -860,7 +916,7 @@ _RULES: tuple[_Rule, ...] = (
     ("arrow", _LEFT_ARROW, lambda found: f"(-\\infty,{found[1]}{']' if found[2].strip() == ']' else ')'}"),
     ("angle", _RIGHT_ARROW, lambda found: f"{'[' if found[1] == '[' else '('}{found[2]},\\infty)"),
     ("10", re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)"), r"\\times "),
-    # the bar of a set that grows with what stands on one side of it: `\\left\\{x\\left|x>2\\right.\\right\\}`
+    # the bar of a set, as tall as the formula on one side of it: `\\left\\{x\\left|x>2\\right.\\right\\}`
     ("\\right.", re.compile(rf"(\\\{{[^|]{{1,60}}?)\\left\s*{_BAR}([^|]{{1,200}}?)\\right\s*\."), r"\1|\2"),
     ("\\left.", re.compile(rf"(\\\{{\s*)\\left\s*\.([^|]{{1,60}}?)\\right\s*{_BAR}(?!\s*[_^])"), r"\1\2|"),
     (
@@ -868,11 +924,11 @@ _RULES: tuple[_Rule, ...] = (
         re.compile(r"\\AA(?![a-zA-Z])|\\mathring\s*(?:\{\s*)?(?:\\(?:mathrm|text)\s*\{\s*)?A\s*\}{0,2}"),
         r"\\text{ Å}",
     ),
-    # a power in a unit that stands upright: `\\text{m/s²}`
+    # a power in a unit in upright letters: `\\text{m/s²}`
     ("text{", re.compile(r"(?<=[^\W\d_])[²³](?=[^{}$]{0,40}\})"), lambda m: "^2" if m[0] == "²" else "^3"),
-    # what is told by its coordinates
+    # the word `point` before its coordinates
     ("t{", re.compile(rf"^\\text\s*\{{\s*(?:{_POINT})\s*:?\s*\}}{_WIDE}(?=\(|\\left\s*\()", re.IGNORECASE), ""),
-    # an element of a set by the letter of a constant, or of a set with two values in one
+    # the unknown before its set, if the letter is also a constant (`e \\in`), or if the set has a `\\pm`
     ("\\in", re.compile(r"^\s*(?:e|[xz](?=[^}]*\\pm))\s*\\in\s*(?=(?:\\left\s*)?\\\{)"), ""),
     ("lim", re.compile(r"\\(?:varlim|lim)(sup|inf)(?![a-zA-Z])"), r"\\operatorname{lim\1}"),
     # the weight of a body: no milligrams
@@ -880,10 +936,10 @@ _RULES: tuple[_Rule, ...] = (
     # the direct sum of two groups is their product
     ("oplus", re.compile(r"(\\mathbb\s*\{?[A-Z]\}?(?:\s*[_^/]\s*\{?\w+\}?)?)\s*\\oplus\s*(?=\\mathbb)"), r"\1\\times "),
     ("0b", re.compile(r"^0b([01]{1,60})$"), r"\1_2"),
-    # what stands before a symbol: `{}^{14}C`
+    # an index before a symbol: `{}^{14}C`
     ("{}", re.compile(r"\{\}(?=\s*[\^_])"), ""),
     # a number of choices by its letter, as in `C_{10}^{3}`, `C(n,k)`, `_nC_k`
-    # scripts of one sign, whose braces are not theirs: `\\frac{6}{C_5^2}`
+    # indices of one character, whose closing brace belongs to another command: `\\frac{6}{C_5^2}`
     ("C", re.compile(rf"({_CHOOSES})_\s*(\w)(?=\s*\^)"), r"\1_{\2}"),
     ("C", re.compile(rf"({_CHOOSES}_\s*\{{[^{{}}]{{1,14}}\}}\s*\^)\s*(\w)(?!\w)"), r"\1{\2}"),
     ("C", re.compile(rf"{_CHOOSES}_(?:{_FROM}|{_CHOSEN})\s*\^(?:{_FROM}|{_CHOSEN})"), _choices),
@@ -917,9 +973,9 @@ _RULES: tuple[_Rule, ...] = (
         ),
         lambda m: f"\\mathbb{{R}}\\setminus\\{{{','.join(re.findall(r'-?[0-9]+', m[1]))}\\}}",
     ),
-    # a currency whose sign has a letter
+    # a currency symbol with a letter: `R$ 5`
     ("R", re.compile(r"^(?:\\text\s*\{\s*)?R\s*\\?\$\s*\}?(?:\\[ ,;:!]|~|\s)*(-?\d[\d.,{}]*)$"), r"\1\\text{ reais}"),
-    # two points by a double sign
+    # two excluded values by one plus-minus sign: `x \\ne \\pm 2`
     (
         "pm",
         re.compile(r"(?<![a-zA-Z\\])([a-z])\s*(?:\\neq?(?![a-zA-Z])|≠)\s*\\pm\s*(\\sqrt\{\d+\}|\d+(?:/\d+)?)"),
@@ -950,7 +1006,7 @@ _RULES: tuple[_Rule, ...] = (
         re.compile(r"(?<![a-zA-Z\\])([a-zA-Z](?:_\{?\w\}?)?)\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*(?:=|[,)][^=]{0,20}=))"),
         r"\1",
     ),
-    # the change of a quantity, by its sign
+    # the change of a quantity, named by the quantity itself: `\\Delta x = 3`
     (
         "Delta",
         re.compile(
@@ -994,7 +1050,7 @@ _RULES: tuple[_Rule, ...] = (
         re.compile(rf"(?<=\d)(?:\s|~|\\[ ,;])*+(?:{_TEXT}\s*\{{\s*)?k\s*\}}?\$?\s*(?:\\Omega|Ω)\$?\s*\}}?$"),
         r"\\text{ kiloohm}",
     ),
-    # what is gone in a span: `秒速15m`
+    # the distance per unit of time, for a speed: `秒速15m`
     (
         "速",
         re.compile(
@@ -1097,10 +1153,10 @@ _RULES: tuple[_Rule, ...] = (
     ("\\of", re.compile(r"\\root\s*(\w)\s*\\of(?![a-zA-Z])\s*(\{[^{}]{1,80}\}|\w)"), r"\\sqrt[\1]{\2}"),
     # a group of remainders
     ("/", re.compile(r"(\\mathbb\s*\{?Z\}?)\s*/\s*(?:\((\d+)\)|(\d++)(?:\s*\\mathbb\s*\{?Z\}?)?)"), r"\1_{\2\3}"),
-    # where a sign is decorated, and where a bound names its variable
+    # an equals sign with a limit over or under it, and a lower bound that names its variable: `\\int_{x=0}`
     ("{=}", re.compile(r"\\(?:underset|overset|stackrel)\s*\{[^{}?]*\\to(?![a-z])[^{}?]*\}\s*\{=\}"), "="),
     ("int_{", re.compile(r"(\\int_)\{\s*[a-z]\s*=\s*([^{}=]*)\}"), r"\1{\2}"),
-    # a closed end in Czech, Polish and Slovak: behind a sign of a set, or beside an open end
+    # a closed end in Czech, Polish and Slovak: behind `\\in` or `\\cup`, or beside an open end
     (
         "\\in",
         re.compile(rf"(\\in\s*)(?:\\left)?({_ANGLE[0]}|\(){_ENDS}(?:\\right)?({_ANGLE[1]}|\))"),
@@ -1109,7 +1165,7 @@ _RULES: tuple[_Rule, ...] = (
     ("cup", re.compile(rf"(\\cup\s*)(?:\\left)?({_ANGLE[0]}){_ENDS}(?:\\right)?({_ANGLE[1]}|\))"), _closed_by_angles),
     ("angle", re.compile(rf"()(?:\\left)?({_ANGLE[0]}){_ENDS}(?:\\right)?(\))"), _closed_by_angles),
     ("angle", re.compile(rf"()(?:\\left)?(\(){_ENDS}(?:\\right)?({_ANGLE[1]})"), _closed_by_angles),
-    # where lines are aligned
+    # the mark that aligns lines, beside an equals sign
     ("&", re.compile(r"&\s*=|=\s*&"), "="),
     # a system with one brace
     (
@@ -1187,7 +1243,10 @@ _LONGEST = 400
 
 @lru_cache(maxsize=128)
 def respelled(text: str) -> str:
-    """The text with the spellings of `_RULES` replaced; a text over `_LONGEST` characters is left as it is."""
+    r"""The text in common LaTeX, without the spellings of single countries or packages: `0.\overline{3}` for `0.(3)`.
+
+    `_RULES` lists these spellings. A text of more than `_LONGEST` characters is left as it is.
+    """
     if len(text) > _LONGEST:
         return text
     if not text.isascii():
