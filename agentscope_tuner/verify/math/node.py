@@ -63,14 +63,14 @@ class Symbol(Leaf):
 
 @dataclass(frozen=True, slots=True)
 class Text(Leaf):
-    """Words."""
+    """Words that are no formula: `Tuesday`."""
 
     words: str
 
 
 @dataclass(frozen=True, slots=True)
 class Sum(Node):
-    """A sum of terms; a subtracted term is a `Negation`."""
+    """A sum of terms. A subtracted term is a `Negation`: `a - b` is the sum of a and -b."""
 
     args: tuple[Node, ...]
 
@@ -84,7 +84,7 @@ class Product(Node):
 
 @dataclass(frozen=True, slots=True)
 class Quotient(Node):
-    """A division, or a fraction."""
+    r"""A division or a fraction: `a / b`, `\frac{a}{b}`."""
 
     above: Node
     below: Node
@@ -96,7 +96,7 @@ class Quotient(Node):
 
 @dataclass(frozen=True, slots=True)
 class Power(Node):
-    """A power; a root is a power with a fraction as its exponent."""
+    r"""A power: `x^2`. A root is one, too: `\sqrt{x}` has the exponent 1/2."""
 
     base: Node
     exponent: Node
@@ -108,7 +108,7 @@ class Power(Node):
 
 @dataclass(frozen=True, slots=True)
 class Signed(Node):
-    """An operand with a sign or a unit."""
+    """The base of nodes that mark one operand: with a minus sign, a percent sign, a degree sign or a unit."""
 
     inside: Node
 
@@ -151,7 +151,7 @@ BigSign = Literal["sum", "prod", "int", "lim"]
 
 @dataclass(frozen=True, slots=True)
 class BigOperator(Node):
-    """A sum, product, integral or limit, not evaluated, with its bounds in the order of the text."""
+    r"""A sum, product, integral or limit that is not evaluated: `\sum_{k=1}^n k`. The bounds have the text's order."""
 
     sign: BigSign
     body: Node
@@ -164,7 +164,10 @@ class BigOperator(Node):
 
 @dataclass(frozen=True, slots=True)
 class Relation(Node):
-    """A chain of relations. Operators have canonical names (`=`, `<=`, `in`), and stand between the operands."""
+    """One relation or a chain of them. `0 < x <= 1` has the operands 0, x and 1, and the operators `<` and `<=`.
+
+    Operators have canonical names: `=`, `<=`, `in`.
+    """
 
     args: tuple[Node, ...]
     operators: tuple[str, ...]
@@ -172,7 +175,7 @@ class Relation(Node):
 
 @dataclass(frozen=True, slots=True)
 class Connective(Node):
-    """Statements joined by `and` or `or`, or one statement under `not`."""
+    """Statements joined by `and` or `or`, as in `x = 1 or x = 2`, or one statement that `not` denies."""
 
     operator: Literal["and", "or", "not"]
     args: tuple[Node, ...]
@@ -203,7 +206,7 @@ class SetBuilder(Node):
 
 @dataclass(frozen=True, slots=True)
 class Interval(Node):
-    """An interval: its two ends, and whether each of them belongs to it."""
+    """An interval: its two ends, and whether each end belongs to it, as 0 does to `[0, 1)`."""
 
     low: Node
     high: Node
@@ -225,7 +228,7 @@ class SetOperation(Node):
 
 @dataclass(frozen=True, slots=True)
 class Array(Node):
-    """The rows of a matrix, all of one length, or of a definition by cases."""
+    """A matrix or a definition by cases, by its rows. The rows of a matrix have one length."""
 
     kind: Literal["matrix", "cases"]
     rows: tuple[tuple[Node, ...], ...]
@@ -237,12 +240,12 @@ class Array(Node):
 
 @dataclass(frozen=True, slots=True)
 class Percent(Signed):
-    """An amount with a percent sign."""
+    """An amount with a percent sign: `5%`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Degrees(Signed):
-    """An amount with a degree sign."""
+    """An amount with a degree sign: `90°`."""
 
 
 # The names of units, each with its power, sorted by name
@@ -251,12 +254,12 @@ Unit = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Quantity(Signed):
-    """An amount with a unit."""
+    """An amount with a unit: `5 km`."""
 
     unit: Unit
 
 
-# The nodes that mark how a number is measured: percent, degree, unit
+# The nodes that give a number a percent sign, a degree sign or a unit
 MARKS = (Percent, Degrees, Quantity)
 # The nodes of the four operations of rational arithmetic
 RATIONAL_OPERATIONS = (Sum, Product, Quotient, Negation)
@@ -280,17 +283,17 @@ def product_of(factors: tuple[Node, ...]) -> Node:
 
 
 def difference(left: Node, right: Node) -> Sum:
-    """`left - right`."""
+    """The node of `left - right`."""
     return Sum((left, Negation(right)))
 
 
 def equation(left: Node, right: Node) -> Relation:
-    """`left = right`."""
+    """The node of `left = right`."""
     return Relation((left, right), ("=",))
 
 
 def is_relation(node: Node, *operators: str) -> bool:
-    """Whether the node is a relation with exactly these operators, in this order."""
+    """Whether the node is a relation with exactly these operators, in this order: `<` and `<=` for `0 < x <= 1`."""
     return isinstance(node, Relation) and node.operators == operators
 
 
@@ -305,17 +308,17 @@ def is_collection(node: Node, *kinds: CollectionKind) -> bool:
 
 
 def is_joined(node: Node, *operators: Literal["and", "or", "not"]) -> bool:
-    """Whether the node joins statements by one of these words."""
+    """Whether the node is a statement with one of these words: `x = 1 or x = 2` with `or`."""
     return isinstance(node, Connective) and node.operator in operators
 
 
 def is_applied(node: Node, *functions: str) -> bool:
-    """Whether the node applies one of these functions."""
+    r"""Whether the node applies one of these functions, given by canonical names: `\sin x` applies `sin`."""
     return isinstance(node, Apply) and node.function in functions
 
 
 def is_symbol(node: Node, *names: str) -> bool:
-    """Whether the node is one of these symbols."""
+    """Whether the node is a symbol with one of these names."""
     return isinstance(node, Symbol) and node.name in names
 
 
@@ -329,12 +332,12 @@ def value_of(node: Node) -> Fraction | None:
     return node.value if isinstance(node, Number) else None
 
 
-# The signs of inequalities, read from the right
+# For each sign of an inequality the one after swapping the sides: `a < b` is `b > a`
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def with_args(node: Node, args: tuple[Node, ...]) -> Node:
-    """The same operation on other operands; their number must be the same as before."""
+    """The node with other operands, and the same kind and other fields; the number of operands must stay the same."""
     match node:
         case Sum() | Product() | PlusMinus() | Apply() | UndefinedCall():
             return replace(node, args=args)
@@ -355,7 +358,7 @@ def with_args(node: Node, args: tuple[Node, ...]) -> Node:
 
 
 def mapped(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The node with each operand changed."""
+    """The node with each of its operands replaced by what `change` gives for it; deeper nodes are not visited."""
     args = tuple(map(change, node.args))
     return with_args(node, args) if any(map(is_not, args, node.args)) else node
 
@@ -368,7 +371,7 @@ def unsigned(node: Node) -> Node:
 
 
 def all_known(found: Iterable[T | None]) -> list[T] | None:
-    """The values, up to the first that is None; then None."""
+    """All values as a list, or None if one of them is None. Values after the first None are not computed."""
     known: list[T] = []
     for one in found:
         if one is None:
@@ -392,12 +395,12 @@ def symbols(node: Node) -> frozenset[str]:
 
 
 def types_in(node: Node) -> set[type[Node]]:
-    """The classes of all nodes of the tree, to tell fast that it has none of a class."""
+    """The classes of all nodes in the tree, for a fast check whether it has a node of some class."""
     return {*map(type, walk(node))}
 
 
 def substituted(node: Node, old: Node | str, new: Node) -> Node:
-    """The node with `new` in every place of `old`, which may be a symbol's name."""
+    """The tree with every occurrence of `old`, a node or the name of a symbol, replaced by `new`."""
     old = Symbol(old) if isinstance(old, str) else old
     if node == old:
         return new
@@ -405,12 +408,12 @@ def substituted(node: Node, old: Node | str, new: Node) -> Node:
 
 
 def renamed(node: Node, old: str, new: str) -> Node:
-    """The node with the symbol `old` replaced by `new`."""
+    """The tree with every symbol named `old` renamed to `new`."""
     return substituted(node, old, Symbol(new))
 
 
 class Outcome(enum.Enum):
-    """The verdict of a stage; UNKNOWN leaves the decision to the next stage."""
+    """The verdict of one stage of a comparison; UNKNOWN leaves the decision to the next stage."""
 
     EQUAL = "equal"
     DIFFERENT = "different"
@@ -443,9 +446,10 @@ _SIGNS = (Negation, Percent, Quantity)
 
 
 def plain_key(text: str) -> tuple[str, str, str] | None:
-    """The sign, whole digits and decimals of a plain number; None for any other text.
+    """A key that equal plain numbers share: `-`, `1000` and `5` for `-1,000.50`. None for any other text.
 
-    The digits stay text, because converting a very long number to an integer takes long.
+    It is the minus sign if there is one, the whole digits and the decimals. The digits stay text, because converting a
+    very long number to an integer takes long.
     """
     match = _PLAIN.fullmatch(text.strip())
     if match is None or not (match[2] or match[3]):
@@ -457,7 +461,10 @@ def plain_key(text: str) -> tuple[str, str, str] | None:
 
 
 def decimals(node: Node) -> int | None:
-    """The decimal places of a written number's value; None for a computed value. A percent sign adds two places."""
+    r"""How many decimals the value of a written number has: 2 for `0.25`, and 3 for `12.5\%`, which is 0.125.
+
+    None for a formula, such as `1/4`, and for decimals that repeat for ever.
+    """
     if isinstance(node, _SIGNS):
         inside = decimals(node.inside)
         return inside if inside is None or not isinstance(node, Percent) else inside + 2
@@ -468,7 +475,7 @@ def decimals(node: Node) -> int | None:
 
 
 def _significant(node: Node) -> int:
-    """The number of significant digits of a written number; 0 for a computed value."""
+    """The number of significant digits of a written number: 2 for `0.050`. 0 for a formula, such as `1/4`."""
     while isinstance(node, _SIGNS):
         node = node.inside
     mantissa = node.text.lower().partition("e")[0] if isinstance(node, Number) else ""
@@ -476,22 +483,22 @@ def _significant(node: Node) -> int:
 
 
 def _is_exact(node: Node) -> bool:
-    """Whether the value holds no decimal number, so it was not rounded on the way."""
+    r"""Whether the formula has no decimal number, so that its value was not rounded: `\sqrt{2}/3`, not `1.41/3`."""
     return not any(is_decimal(n) for n in walk(node))
 
 
 def is_decimal(node: Node) -> bool:
-    """Whether the node is a literal that was written with a decimal point."""
+    """Whether the node is a number written with a decimal point, `0.5`, whose decimals do not repeat for ever."""
     return isinstance(node, Number) and "." in node.text and node.text[-1] != ")"
 
 
 def is_number(node: Node) -> bool:
-    """Whether the node is a written number, with a minus or without."""
+    """Whether the node is a written number, `5`, perhaps with one minus sign, `-5`."""
     return type(node) is Number or (type(node) is Negation and type(node.inside) is Number)
 
 
 def literal(node: Node) -> Fraction | None:
-    """The value of a written number, fraction or mixed number; None for any other node."""
+    """The value of written numbers, their fractions and sums: 7/3 for `2 1/3`. None for any other node."""
     match node:
         case Number(value):
             return value
@@ -508,7 +515,16 @@ def literal(node: Node) -> Fraction | None:
 
 
 def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> bool:
-    """Whether the two numbers are equal by the conventions on rounding in docs/math_equivalence.md."""
+    """Whether two numbers are equal, perhaps after rounding: an answer `0.333333` is close to a reference `1/3`.
+
+    docs/math_equivalence.md has the conventions on rounding.
+
+    Args:
+        ref: the reference as it is written, which shows the number of its decimals.
+        ref_value: its exact value.
+        ans: the answer as it is written.
+        ans_value: its exact value.
+    """
     if ref_value == ans_value:
         return True
     if isinstance(ref, Number) and ref.text[-1:] == ")":
@@ -526,12 +542,15 @@ def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> boo
 
 
 def is_root(node: Node) -> TypeGuard[Power]:
-    """Whether the node is a power whose exponent is a fraction."""
+    r"""Whether the node is a power whose exponent is a fraction: `\sqrt{x}`, `x^{2/3}`."""
     return isinstance(node, Power) and (literal(node.exponent) or Fraction(1)).denominator > 1
 
 
 def scientific(node: Node) -> tuple[Number, Fraction] | None:
-    r"""The mantissa and the exponent of `6.02\cdot 10^{23}`; None for any other node."""
+    r"""The mantissa and the exponent of a number in scientific notation: 6.02 and 23 of `6.02\cdot 10^{23}`.
+
+    None for any other node.
+    """
     match node:
         case Product((Number() as mantissa, Power(Number(base), exponent))) if base == 10:
             power = literal(exponent)
@@ -540,6 +559,14 @@ def scientific(node: Node) -> tuple[Number, Fraction] | None:
 
 
 def _takes_rounded(ref: Node, ref_places: int, ans: Node, ans_places: int | None) -> bool:
+    """Whether the reference may be the answer's value, rounded: the reference `3.14` for the answer `3.14159`.
+
+    Args:
+        ref: the reference, a decimal with `ref_places` decimals.
+        ref_places: the number of decimals.
+        ans: the answer.
+        ans_places: the number of its decimals; None for a formula.
+    """
     digits = _significant(ref)
     written = ref_places - 2 * any(isinstance(n, Percent) for n in walk(ref))
     if isinstance(ans, Degrees) or (isinstance(ref, Percent) and not isinstance(ans, Percent)):
@@ -558,7 +585,13 @@ def half_up(value: Fraction, places: int) -> Fraction:
 
 
 def _rounded(exact: Fraction, places: int | None, written: Fraction) -> bool:
-    """Whether a written decimal is `exact` rounded or cut at its last place, or `exact` as a float prints it."""
+    """Whether `written` is the exact value rounded or cut: 0.333333 for 1/3. A printed float of it counts, too.
+
+    Args:
+        exact: the exact value.
+        places: the number of decimals of the written value; too few decimals, or None, never count as rounded.
+        written: the value of the written decimal.
+    """
     if places is None or places < ROUNDED_DECIMALS:
         return False
     difference = abs(exact - written)
@@ -572,7 +605,7 @@ def _rounded(exact: Fraction, places: int | None, written: Fraction) -> bool:
 
 
 def continued(text: str) -> Fraction:
-    """The value of a decimal that dots continue, like `0.333…`.
+    """The value of a decimal before three dots: 1/3 for the `0.333` of `0.333…`.
 
     It must end in one digit written three times, or in a group of digits written twice.
 
@@ -591,7 +624,7 @@ def continued(text: str) -> Fraction:
 
 
 def recurring(text: str, digits: str) -> Fraction:
-    """The value of a decimal after which `digits` repeat for ever.
+    """The value of a decimal after which `digits` repeat for ever: 1/6 for `0.1` and the digits `6`.
 
     Raises:
         Unreadable: more repeating digits than the bound.
@@ -602,23 +635,27 @@ def recurring(text: str, digits: str) -> Fraction:
     return Fraction(text) + Fraction(int(digits), (10 ** len(digits) - 1) * 10**places)
 
 
-# Letters that conventionally stand for whole numbers
+# Letters that usually mean whole numbers
 COUNTING = frozenset({"n", "k", "m", "j", "l"})
 TRIGONOMETRIC = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
 
 
 def needs_sympy(ref: Node, ans: Node) -> bool:
-    """Whether a side has an integral, limit, sum or product, or the two may be equal for whole numbers only."""
+    """Whether sympy should compare two sides if nothing simpler decides.
+
+    It should if a side has an integral, limit, sum or product, or if they may be equal for whole numbers only.
+    """
     return any(isinstance(n, BigOperator) for side in (ref, ans) for n in walk(side)) or is_over_integers(ref, ans)
 
 
 def is_over_integers(ref: Node, ans: Node) -> bool:
-    r"""Whether the two sides may agree for whole numbers only, as `\cos n\pi` and `(-1)^n` do."""
+    r"""Whether two sides may be equal for whole numbers only, as `\cos n\pi` and `(-1)^n` are."""
     names = symbols(ref) | symbols(ans)
     return bool(names) and names <= COUNTING and any(_is_alternating(n) for side in (ref, ans) for n in walk(side))
 
 
 def _is_alternating(node: Node) -> bool:
+    r"""Whether the sign of the node may change from one whole number to the next, as for `(-1)^n` and `\cos n\pi`."""
     match node:
         case Power(Negation(), exponent):
             return bool(symbols(exponent))
@@ -628,5 +665,5 @@ def _is_alternating(node: Node) -> bool:
 
 
 def is_endless(node: Node) -> bool:
-    """Whether the node is a sum or a product without a last term."""
+    r"""Whether the node is a sum or a product of infinitely many terms: `\sum_{n=1}^\infty 1/n^2`."""
     return isinstance(node, BigOperator) and any(INFINITY in walk(bound) for bound in node.bounds)

@@ -84,9 +84,9 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """`84/2 = 42`, `\\sqrt2 \\approx 1.41`: every member must agree with the other side.
+    r"""Several forms of one value: `84/2 = 42`, `\sqrt2 \approx 1.41`. Each must agree with the text compared to it.
 
-    The `exact` members must be equal. The `rough` members, which follow an approximation sign, must be close.
+    The `exact` members must be equal to it. The `rough` members, which follow an approximation sign, must be close.
     """
 
     exact: tuple[Reading, ...]
@@ -95,7 +95,7 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """`3:4`, or a time of day: the parts between the colons, as written."""
+    """A ratio, `3:4`, or a time of day, `12:30`: the parts between the colons, as written."""
 
     parts: tuple[Node, ...]
 
@@ -110,7 +110,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """`x = …`, `f(x) = …`, `x \\in …`: a name alone on one side, its value on the other; `node` is the relation."""
+    r"""A value with its name: `x = 2`, `f(x) = x + 1`, `x \in [0, 1]`. `node` is the whole relation."""
 
     name: Node
     value: Reading
@@ -119,7 +119,10 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Several readings. In a `list` and a `set` the order is free; a `named` listing is `x = 1, y = 2`."""
+    """Several readings: `1, 2` is a `list`, `(1, 2)` a `tuple`. In a `list` and a `set` the order is free.
+
+    A `named` listing gives several unknowns their values: `x = 1, y = 2`.
+    """
 
     kind: Literal["list", "set", "tuple", "named"]
     items: tuple[Reading, ...]
@@ -140,7 +143,10 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """`k\\pi, k \\in \\mathbb{Z}`: the values of a body for each parameter value in a field, or under a condition."""
+    r"""The values of a formula for all values of its parameter: `k\pi, k \in \mathbb{Z}`.
+
+    `range` says which values the parameter takes: all of a field, or those that meet a condition.
+    """
 
     body: Reading
     range: ParameterRange
@@ -148,14 +154,14 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One or more equations or inequalities that are not solved."""
+    """One or more equations or inequalities that are not solved: `x + y = 2`."""
 
     node: Node
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """Words that are not mathematics."""
+    """Words that are not mathematics: `Tuesday`."""
 
     text: str
 
@@ -165,7 +171,10 @@ Reading = Value | Chain | Ratio | Grid | Solutions | Statement | Wording
 
 
 def resolve(node: Node) -> Reading:
-    """The reading of the node."""
+    """The reading of a node, which says what kind of answer it is.
+
+    `x = 2` is `Named`, `1, 2` a `Listing`, `x > 2` a `Region`, `x + y = 2` a `Statement`, most formulas a `Value`.
+    """
     if is_number(node):
         return Value(node)
     match node:
@@ -222,7 +231,7 @@ def _grid(node: Array) -> Reading:
 
 
 def _without_whole(condition: Node) -> Node:
-    r"""A condition of a counting letter without that it is whole: `n \ge 2` for `n \ge 2, n \in \mathbb{N}`."""
+    r"""A condition without the part that its counting letter is whole: `n \ge 2` for `n \ge 2, n \in \mathbb{N}`."""
     if not (is_collection(condition, "list") or is_joined(condition, "and")):
         return condition
     kept = [
@@ -237,7 +246,7 @@ _OTHERWISE = Symbol("\\otherwise")
 
 
 def _through_integers(node: Node) -> Node | None:
-    r"""`3 + 7\mathbb{Z}` as `3 + 7k, k \in \mathbb{Z}`; None for any other formula."""
+    r"""`3 + 7k, k \in \mathbb{Z}` for `3 + 7\mathbb{Z}`, which means the same; None for any other formula."""
     whole = Symbol(INTEGERS)
     if [n for n in walk(node) if isinstance(n, Symbol) and n != PI] != [whole]:
         return None
@@ -245,17 +254,21 @@ def _through_integers(node: Node) -> Node | None:
 
 
 def _is_set(node: Node) -> bool:
+    r"""Whether the node is a field like `\mathbb{R}`, an interval, a set in braces or an operation on sets."""
     field = isinstance(node, Symbol) and node.name.startswith("\\mathbb")
     return field or isinstance(node, (Interval, SetOperation)) or is_collection(node, "set")
 
 
 def measured(node: Node) -> Node:
-    r"""The node as one amount, whose units stand in sums, products and powers: `\frac{8\text{ g}}{4\text{ g/mol}}`."""
+    r"""The node with the units of its parts combined: `\frac{8\text{ g}}{4\text{ g/mol}}` is the amount 8/4 mol.
+
+    Degree and percent signs are combined, too. A node is returned as it is if its parts have no common unit.
+    """
     match node:
         case Negation(inside) if isinstance(found := measured(inside), Degrees | Percent | Quantity):
             return with_args(found, (Negation(found.inside),))
         case Sum(args):
-            # each part once: a sum of sums would take twice the time for each of them
+            # call it once for each part: twice would take time exponential in the depth of nested sums
             first, *others = parts = list(map(measured, args))
             alike = (isinstance(p, Degrees | Quantity) and with_args(p, first.args) == first for p in others)
             if isinstance(first, Degrees | Quantity) and all(alike):
@@ -270,10 +283,13 @@ def measured(node: Node) -> Node:
 
 
 def _of_unit(node: Product | Quotient, *signs: int) -> Node:
-    """A product or a quotient as one amount; one of degrees only with a single number of them, above the line.
+    r"""A product or a quotient of amounts as one amount: `2\text{ cm} \cdot 3\text{ cm}` is 2·3 cm².
+
+    Degrees and percents are combined only if a single part has the mark, and that part is not a divisor. The node is
+    returned as it is if its parts do not combine.
 
     Args:
-        signs: 1 for each factor, -1 for a divisor.
+        signs: for each operand 1 if it is a factor, -1 if it is a divisor.
     """
     parts = list(map(measured, node.args))
     inside = with_args(node, tuple(one.inside if isinstance(one, MARKS) else one for one in parts))
@@ -315,11 +331,12 @@ def _value(node: Node) -> Reading:
 
 
 def _both_values(node: Node) -> Reading:
-    """The two values of a node with a plus-minus sign, as a list."""
+    r"""The two values of a node with a plus-minus sign, as a list: 1 + 2 and 1 - 2 for `1 \pm 2`."""
     return Listing("list", (resolve(negated(choose(node, 1))), resolve(negated(choose(node, -1)))))
 
 
 def _words(words: str) -> Reading:
+    """The reading of words: an empty set for `no solution`, the set itself for `all real numbers`, else a wording."""
     name = WORD_SETS.get(words.lower())
     if name is None:
         return Wording(words)
@@ -340,11 +357,15 @@ def _set(node: Collection) -> Reading:
 
 
 def _all_but(body: Node, whole: Node) -> Reading:
+    r"""The reading of all numbers except a family: `x \ne k\pi, k \in \mathbb{Z}`, where `k\pi` is the `body`."""
     return Listing("tuple", (Wording("all but"), resolve(Collection("list", (body, whole)))))
 
 
 def _built(builder: SetBuilder) -> Reading | None:
-    r"""The elements or the family of a builder that names them: `\{x : x = 2k, k = 1, 2, 3\}`; None for any other."""
+    r"""The elements or the family of a set builder whose condition gives them: `\{x : x = 2k, k = 1, 2, 3\}`.
+
+    None for any other set builder, such as `\{x : x > 2\}`.
+    """
     match builder:
         case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("!=",)), second))) if name == own:
             return _all_but(body, second) if is_range(second) else None
@@ -359,7 +380,10 @@ def _built(builder: SetBuilder) -> Reading | None:
 
 
 def _listed_values(builder: SetBuilder) -> list[Node] | None:
-    r"""The elements of a formula in a letter with a few whole values: `2k` for `k \in \mathbb{Z}, 1 \le k \le 4`."""
+    r"""The elements of a set builder whose letter takes few whole values; None for any other set builder.
+
+    `\{2k : k \in \mathbb{Z}, 1 \le k \le 4\}` has the elements 2·1, 2·2, 2·3 and 2·4.
+    """
     body, parts = builder.element, list(_without_ellipsis(conditions_of(builder)))
     if len(names := symbols(body)) != 1 or is_bare(body):
         return None
@@ -381,7 +405,10 @@ def _listed_values(builder: SetBuilder) -> list[Node] | None:
 
 
 def _without_ellipsis(args: tuple[Node, ...]) -> tuple[Node, ...]:
-    r"""The members with those that dots leave out, at equal distances: `1, 3, \ldots, 9`."""
+    r"""The members with those filled in that dots leave out: `1, 3, 5, 7, 9` for `1, 3, \ldots, 9`.
+
+    The members are returned as they are unless they are whole numbers at equal distances.
+    """
     if args.count(ELLIPSIS) != 1 or (at := args.index(ELLIPSIS)) in (0, len(args) - 1):
         return args
     values = [literal(a.args[1] if is_equation(a) else a) for a in (*args[:at], args[at + 1])]
@@ -400,7 +427,10 @@ _MOST_LISTED = 100
 
 
 def _condition(builder: SetBuilder, node: Node) -> Reading:
-    """A builder as the condition that it states, if that has no letter but those of its elements."""
+    r"""The statement of a set builder: the condition alone, `x^2 > y` for `\{(x, y) : x^2 > y\}`.
+
+    The whole `node` if the condition has letters that the elements do not have, or lacks some.
+    """
     element = builder.element
     if is_range(element) and element.args[1] == Symbol(REALS):
         element = element.args[0]
@@ -412,6 +442,7 @@ def _condition(builder: SetBuilder, node: Node) -> Reading:
 
 
 def _flat(items: Sequence[Reading] | map[Reading]) -> tuple[Reading, ...]:
+    """The readings with the items of each `list` among them in its place."""
     found: list[Reading] = []
     for item in items:
         found.extend(item.items if is_listing(item, "list") else (item,))
@@ -438,7 +469,7 @@ def _list(node: Collection) -> Reading:
     if not args:
         return Statement(node)
     items = _flat(map(resolve, args))
-    # `(x, y) = (1, 2), x = 1, y = 2` says each again
+    # `(x, y) = (1, 2), x = 1, y = 2` states each value twice
     items = next(((i,) for i in items if is_listing(i, "named") and all(j is i or j in i.items for j in items)), items)
     if len(items) == 1:
         return items[0]
@@ -451,7 +482,10 @@ def _list(node: Collection) -> Reading:
 
 
 def _alternatives(node: Collection) -> Reading | None:
-    """The solutions of `a = 2, b = 3 or a = 3, b = 2`: each gives the same unknowns values; None for another list."""
+    """The solutions in `a = 2, b = 3 or a = 3, b = 2`, a list of two named listings.
+
+    None for a list without `or`, or whose alternatives do not give values to the same two or more unknowns.
+    """
     if not any(is_joined(member, "or") for member in node.args):
         return None
     rows: list[list[Node]] = [[]]
@@ -469,7 +503,7 @@ def _alternatives(node: Collection) -> Reading | None:
 
 
 def _single(node: Node) -> tuple[Node, ...]:
-    """A list's member as one or more equations: `y = 2 and z = 3` is two, and so is `a = b = 2`."""
+    """A member of a list as one or more equations: `y = 2 and z = 3` becomes two, and so does `a = b = 2`."""
     if is_joined(node, "and") and all(isinstance(a, Relation) and "=" in a.operators for a in node.args):
         return tuple(one for a in node.args for one in _single(a))
     if isinstance(node, Relation) and len(node.args) > 2 and set(node.operators) == {"="}:
@@ -480,7 +514,11 @@ def _single(node: Node) -> tuple[Node, ...]:
 
 
 def named_together(items: tuple[Reading, ...], node: Node | None = None) -> Reading | None:
-    """Named values as the values of one unknown, a solution, or several if the names repeat in order; else None."""
+    """Named values as one reading; None if an item has no name, or if the names repeat in no order.
+
+    `x = 1, x = 2` gives one name two values. `x = 1, y = 2` is a `named` listing. `x = 1, y = 2, x = 3, y = 4` is a
+    list of two named listings.
+    """
     named = [i for i in items if isinstance(i, Named)]
     if len(named) != len(items) or len(items) < 2:
         return None
@@ -500,7 +538,10 @@ def _region(node: Node) -> Reading:
 
 
 def _joined(node: Connective) -> Reading:
-    """The reading of parts joined by `and` or `or`: a region, a list, or a statement."""
+    """The reading of parts joined by `and` or `or`.
+
+    `x > 1 and x < 3` is a region, `x = 1 or x = 2` a named list, `x + y = 3 and x y = 2` a statement.
+    """
     if (solved := without_unsolved(node)) != node:
         return resolve(solved)
     if is_solved_region(node):
@@ -561,7 +602,7 @@ def _relation(node: Relation) -> Reading:
 
 
 def _is_law(node: Node) -> bool:
-    """Whether it is a product or a quotient of several letters, as a law gives it."""
+    """Whether the node is a product or a quotient of several letters, as in the formula of a law: `2pq`."""
     parts = node.args if isinstance(node, Product | Quotient) else ()
     bases = [part.args[0] if isinstance(part, Power) else part for part in parts]
     known = (isinstance(base, Number | Symbol | Product) or not symbols(base) for base in bases)
@@ -569,7 +610,7 @@ def _is_law(node: Node) -> bool:
 
 
 def _as_set(reading: Reading) -> Reading:
-    """The set after `\\in`: a pair in round brackets means an interval there."""
+    r"""The reading of what follows `\in`: the pair of `x \in (1, 2)` is an open interval, any other reading is kept."""
     if is_listing(reading, "tuple") and len(reading.items) == 2:
         low, high = reading.items
         if isinstance(low, Value) and isinstance(high, Value):
@@ -607,7 +648,7 @@ def _chain(node: Relation, *, is_named: bool = False) -> Reading:
     """`a = b = c` as a chain of equal values; a member after `~` may be rounded. Any other relation is a statement.
 
     Args:
-        is_named: whether it stands behind a name, `y = 2(x+1) = 2x+2`: then it is no equation in its letters.
+        is_named: whether a name was before it, as in `y = 2(x+1) = 2x+2`. Then it is no equation to solve for x.
     """
     if set(node.operators) - {"=", "~"} or is_equal_names(node):
         return Statement(node)
@@ -630,14 +671,17 @@ def _chain(node: Relation, *, is_named: bool = False) -> Reading:
 
 
 class Side(NamedTuple):
-    """A text with its tokens and its meaning. A text that is not mathematics has no reading, and equals only itself."""
+    """An answer or a reference as it is compared: its text, tokens, tree and reading.
+
+    A text that is not mathematics has no node and no reading, and equals only itself; `problem` says why.
+    """
 
     text: str
     tokens: tuple[str, ...]
     node: Node | None
     reading: Reading | None
     problem: str = ""
-    # the domain of a free name, if the text states it
+    # the fields in the domain of a free name, if the text states a domain
     fields: Fields | None = None
     # the letter of a choice before the value
     letter: str | None = None
@@ -645,7 +689,7 @@ class Side(NamedTuple):
     sentence: str = ""
 
     def wording(self) -> str:
-        """The text in the form in which words are compared."""
+        """The tokens joined into one text in lower case, without commas and full stops: the form that is compared."""
         said = [t for t in self.tokens if t not in (".", ",")]
         # Spaces keep two neighbouring numbers from becoming one longer number
         return "".join(f" {t} " if t[:1].isdigit() else t for t in said).lower()
