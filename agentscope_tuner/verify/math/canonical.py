@@ -1,9 +1,9 @@
 """One form for formulas that are written in several ways: keys that are equal for all arrangements, and simpler trees.
 
-In a simpler tree signs are chosen, fractions cleared, tuples computed, dots and congruences written out. Of a sum with
-dots the last term gives the general term, if two or more first terms agree with it. Sums of plain numbers are
-arithmetic: their terms stand at equal distances. If three first terms are written, the sum may be geometric, with equal
-ratios. Any other meaning of dots would be a guess, so such dots are left as they are.
+In a simpler tree plus-minus signs are chosen, fractions cleared, tuples computed, dots and congruences written out. Of
+a sum with dots the last term gives the general term, if two or more first terms agree with it. A sum of plain numbers
+is arithmetic: its terms have equal distances. Any other meaning of dots would be a guess, so such dots are left as they
+are.
 """
 
 from __future__ import annotations
@@ -63,18 +63,18 @@ Key = tuple[object, ...]
 _ZERO: Key = ("number", 0)
 _ONE: Key = ("number", 1)
 SUM, PRODUCT, NEG = "sum", "product", "neg"
-#: marks a product of negative sign among its factors
+#: The factor that marks a negative product
 MINUS: Key = ("minus",)
-# Functions whose arguments may stand in any order
+# Functions whose arguments may be in any order
 _UNORDERED = frozenset({"gcd", "lcm", "max", "min"})
 _MOST_REPEATS = 12
 
 
 def key(node: Node) -> Key:
-    """A key that two formulas share if they differ only in their arrangement.
+    """A key that two formulas share if they differ only in their arrangement, as `a + b` and `b + a`.
 
-    Arrangement means the order of terms and factors, double signs, added zeros and factors of one. Nothing else is
-    computed.
+    Arrangement means the order of terms and factors, double minus signs, added zeros and factors of one. Nothing else
+    is computed: `0.5` and `1/2` have different keys.
     """
     match node:
         case Number(value):
@@ -91,7 +91,7 @@ def key(node: Node) -> Key:
         case Apply("abs", (inside,)):
             return ("Apply", "abs", _without_sign(_inside(inside)))
         case Apply():
-            return (*_own(node), *map(_inside, node.args))
+            return (*_without_operands(node), *map(_inside, node.args))
         case BigOperator():
             return _big(node)
         case Relation((first, last), (operator,)):
@@ -100,12 +100,15 @@ def key(node: Node) -> Key:
                 return ("relation", TURNED[operator], right, left)
             return ("relation", operator, *(_ordered([left, right]) if operator in ("=", "!=") else (left, right)))
         case Collection("set") | Connective("and" | "or") | SetOperation("union" | "intersection"):
-            return (*_own(node), *_ordered(map(key, node.args)))
-    return (*_own(node), *map(key, node.args))
+            return (*_without_operands(node), *_ordered(map(key, node.args)))
+    return (*_without_operands(node), *map(key, node.args))
 
 
 def _members(function: str, members: Sequence[Node]) -> set[Key]:
-    """The distinct arguments of a function like `gcd`, without signs and zeros that do not change its value."""
+    """The keys of the different arguments of a function like `gcd`.
+
+    Minus signs and zeros are left out if they do not change its value: `gcd(-4, 4, 0)` has the one argument 4.
+    """
     keys = set(map(key, members))
     if function in ("gcd", "lcm"):
         keys = set(map(_without_sign, keys))
@@ -121,13 +124,13 @@ def _power(node: Power) -> Key:
 
 
 def _inside(node: Node) -> Key:
-    """The key of an operand of a function or a power: there 0.5 and 1/2 are the same number."""
+    """The key of an operand of a function or a power. There `0.5` and `1/2` have the same key, unlike elsewhere."""
     value = literal(node)
     return key(node) if value is None or isinstance(node, Sum) else ("number", value)
 
 
 def _divisor(node: Power) -> Node | None:
-    """The divisor that a power with a negative exponent means: `x^2` for `x^{-2}`; None for any other power."""
+    """The divisor that a power with a negative exponent means: `x^2` for `x^{-2}`. None for any other power."""
     value = literal(node.exponent)
     if value is None or value >= 0:
         return None
@@ -135,18 +138,21 @@ def _divisor(node: Power) -> Node | None:
 
 
 def _big(node: BigOperator) -> Key:
-    """The key of a sum, product, limit or integral, the same for every bound name: `\\sum_i i^2` is `\\sum_k k^2`."""
+    r"""The key of a sum, product, limit or integral.
+
+    The name of its running letter does not matter: `\sum_{i=1}^n i^2` and `\sum_{k=1}^n k^2` have the same key.
+    """
     first = node.bounds[0].args[:1] if node.bounds and isinstance(node.bounds[0], Relation) else ()
     name = _differential(node.body) if node.sign == "int" else next(iter(first), None)
     if not isinstance(name, Symbol):
-        return (*_own(node), *map(key, node.args))
+        return (*_without_operands(node), *map(key, node.args))
     depth = sum(isinstance(n, BigOperator) for n in walk(node))
     running = Symbol(f"running {depth}")
-    return (*_own(node), *(key(substituted(a, name, running)) for a in node.args))
+    return (*_without_operands(node), *(key(substituted(a, name, running)) for a in node.args))
 
 
 def _differential(body: Node) -> Symbol | None:
-    """The x of the `dx` at the end of an integral; None without one."""
+    r"""The variable of an integral, given by its body: x for the `x^2 dx` of `\int x^2 dx`. None if no `dx` ends it."""
     while isinstance(body, (Sum, Quotient, Negation)):
         body = body.args[0] if isinstance(body, Quotient) else body.args[-1]
     match body:
@@ -155,8 +161,8 @@ def _differential(body: Node) -> Symbol | None:
     return None
 
 
-def _own(node: Node) -> Key:
-    """The kind of a node and its fields that are not operands."""
+def _without_operands(node: Node) -> Key:
+    r"""The part of a key that does not depend on the operands: `("Apply", "sin")` for `\sin x`."""
     shape = map(len, node.rows) if isinstance(node, Array) else ()
     return (type(node).__name__, *(getattr(node, name) for name in _FIELDS.get(type(node), ())), *shape)
 
@@ -174,7 +180,10 @@ def _ordered(keys: Iterable[Key]) -> list[Key]:
 
 
 def terms(node: Node) -> Counter[Key]:
-    """The keys of a sum's terms; a formula that is no sum is its only term."""
+    """The keys of a sum's terms with their counts: a twice and -b once for `a + a - b`.
+
+    A formula that is no sum is its own only term.
+    """
     found: Counter[Key] = Counter()
     for term, sign in _terms(node, 1):
         one = key(term)
@@ -184,6 +193,7 @@ def terms(node: Node) -> Counter[Key]:
 
 
 def _terms(node: Node, sign: int) -> Iterator[tuple[Node, int]]:
+    """Each term of nested sums, with 1 or -1 for its sign; `sign` is that of `node` itself."""
     match node:
         case Sum(terms):
             for term in terms:
@@ -216,7 +226,10 @@ def _negated(one: Key) -> Key:
 
 
 def factors(node: Node) -> Counter[Key]:
-    """The keys of a product's factors; a power counts as repeated factors, and a divisor is marked `inverse`."""
+    """The keys of a product's factors with their counts: x three times and the inverse of y once for `x^3/y`.
+
+    A divisor is marked `inverse`. A negative product has `MINUS` as one more factor.
+    """
     found: Counter[Key] = Counter()
     signs = 0
     for factor, below in _factors(node, False):
@@ -245,6 +258,7 @@ def _repeats(node: Node) -> int | None:
 
 
 def _factors(node: Node, below: bool) -> Iterator[tuple[Node, bool]]:
+    """Each factor of nested products and quotients, and whether it is a divisor; `below` says so for `node` itself."""
     match node:
         case Product(args):
             for arg in args:
@@ -318,7 +332,7 @@ def _product_cleared(below: Denominators, known: dict[Key, Node]) -> Node:
 
 
 def equations_as_product(node: Node) -> Node:
-    r"""Two forms of statements as single equations without roots or absolute values; any other node as it is.
+    r"""A statement as a single equation without `or`, absolute values and roots; any other node as it is.
 
     `x = y or x = -y` and `|x| = |y|` become `(x-y)(x+y) = 0`. A square root equal to a positive number is squared:
     `\sqrt{x} = 3` becomes `x = 3 \cdot 3`.
@@ -336,7 +350,9 @@ def equations_as_product(node: Node) -> Node:
 
 
 def without_absolutes(node: Node, name: str) -> Iterator[Node]:
-    """The expression with every choice of sign for its absolute values, then the contents of each absolute value.
+    """The expression with its absolute values opened, for every choice of signs; then the inside of each of them.
+
+    `|x| + 1` gives `1x + 1`, `-1x + 1` and `x`. An absolute value without the symbol `name` stays as it is.
 
     Raises:
         TooComplex: more absolute values than the bound.
@@ -351,17 +367,19 @@ def without_absolutes(node: Node, name: str) -> Iterator[Node]:
 
 
 def _opened(node: Node, signs: dict[Node, int]) -> Node:
+    """The tree with each absolute value in `signs` replaced by its inside times 1 or -1."""
     if node in signs:
         return Product((number(signs[node]), _opened(node.args[0], signs)))
     return mapped(node, lambda one: _opened(one, signs))
 
 
 def is_signed(node: Node) -> bool:
+    r"""Whether the tree has a plus-minus sign: `1 \pm x`."""
     return PlusMinus in types_in(node)
 
 
 def choose(node: Node, sign: int) -> Node:
-    """The node with every plus-minus read as plus (`sign` 1) or minus (-1), every minus-plus as the opposite."""
+    r"""The tree with every `\pm` read as plus if `sign` is 1, as minus if it is -1, and every `\mp` as the opposite."""
     if isinstance(node, PlusMinus):
         args = tuple(choose(a, sign) for a in node.args)
         positive = (sign > 0) == node.plus_first
@@ -371,24 +389,24 @@ def choose(node: Node, sign: int) -> Node:
 
 
 def both_signs(node: Node) -> Node:
-    """A statement with a plus-minus as the two statements that it stands for."""
+    r"""`x = 2 or x = -2` for `x = \pm 2`; any other node, also one with a plus-minus that is no relation, unchanged."""
     if isinstance(node, Relation) and is_signed(node):
         return Connective("or", (choose(node, 1), choose(node, -1)))
     return node
 
 
 def negated(node: Node) -> Node:
-    """`-(2, 3)` as `(-2, -3)`."""
+    """`(-2, -3)` for `-(2, 3)`, also inside a collection; any other node as it is."""
     if isinstance(node, Negation) and is_collection(node.inside, "tuple"):
         return Collection("tuple", tuple(map(Negation, node.inside.args)))
     return mapped(node, negated) if isinstance(node, Collection) else node
 
 
 def componentwise(node: Node) -> Node:
-    """The node with each sum or multiple of tuples computed into one tuple, where a symbol occurs in it.
+    """The node with sums and multiples of tuples as one tuple: `(1 + 3t, 2 + 4t)` for `(1, 2) + t(3, 4)`.
 
-    A number times a tuple is computed, too. Left as it is: tuples of different lengths, sums without a symbol, and a
-    point with its name.
+    A number times a tuple is computed, too. Left as they are: other sums and products without a symbol, tuples of
+    different lengths, and a point with its name, `V(3, -4)`.
     """
     args = node.args
     if is_named_tuple(node):
@@ -407,7 +425,7 @@ POINT = re.compile(r"[A-Z](?:_\d)?'*")
 
 
 def is_named_tuple(node: Node) -> bool:
-    """Whether the node is a capital letter beside the numbers of a point, `V(3, -4)`, or the span of a vector."""
+    """Whether the node is a point with its name, `V(3, -4)`, or the span of vectors: neither is a product."""
     match node:
         case Product((Symbol("span" | "Span"), _)):
             return True
@@ -417,13 +435,14 @@ def is_named_tuple(node: Node) -> bool:
 
 
 def _holds_tuple(node: Node) -> bool:
+    """Whether the node is a tuple or a column, or a sum or product that has one."""
     return components(node) is not None or (
         isinstance(node, (Sum, Product, Negation)) and any(map(_holds_tuple, node.args))
     )
 
 
 def components(node: Node) -> tuple[Node, ...] | None:
-    """The components of a tuple or of a column; None for any other node."""
+    """The components of a tuple with two or more of them, `(1, 2)`, or of a column. None for any other node."""
     if is_collection(node, "tuple") and len(node.args) > 1:
         return node.args
     if isinstance(node, Array) and is_matrix(node) and len(node.rows) > 1 and all(len(row) == 1 for row in node.rows):
@@ -432,6 +451,7 @@ def components(node: Node) -> tuple[Node, ...] | None:
 
 
 def _tuple_of(node: Node) -> tuple[Node, ...] | None:
+    """The components of a sum or multiple of tuples, `(2, 4)` for `2(1, 2)`, unsimplified; None if they do not fit."""
     if (members := components(node)) is not None:
         return members
     match node:
@@ -457,7 +477,10 @@ _STARTS = (1, 0, 2, 3)
 
 
 def written_out(node: Node) -> Node:
-    """The tree with each sum or product that has dots rewritten without them."""
+    r"""The tree with each sum or product that has dots rewritten: `\sum_{k=1}^n k^2` for `1^2 + 2^2 + \ldots + n^2`.
+
+    Dots whose meaning is not clear are left as they are.
+    """
     if ELLIPSIS not in walk(node):
         return node
     node = mapped(node, written_out)
@@ -468,6 +491,7 @@ def written_out(node: Node) -> Node:
 
 
 def _without_dots(first: tuple[Node, ...], last: Node, is_sum: bool) -> Node | None:
+    r"""The sum or product with the terms `first`, dots, and the term `last`, as one node; None if it is not clear."""
     if len(first) < 2:
         return None
     if not symbols(last):
@@ -484,12 +508,13 @@ def _without_dots(first: tuple[Node, ...], last: Node, is_sum: bool) -> Node | N
 
 
 def is_same_formula(left: Node, right: Node) -> bool:
-    """Whether two formulas agree at two random points, computed exactly."""
+    """Whether two formulas have equal exact values at two random points, as `(x+1)^2` and `x^2+2x+1` have."""
     apart = difference(left, right)
     return all(value_at(seed, apart) == 0 for seed in ("term", "another term"))
 
 
 def _of_numbers(first: tuple[Node, ...], last_node: Node) -> Node | None:
+    r"""An arithmetic sum of numbers as count times mean: `1 + 2 + \ldots + 10` as 10·(1 + 10)/2. None for another."""
     values = all_known(map(exact_value, (*first, last_node)))
     if values is None:
         return None
@@ -503,9 +528,9 @@ def _of_numbers(first: tuple[Node, ...], last_node: Node) -> Node | None:
 
 
 def residue(node: Node) -> Node | None:
-    r"""The 2 of `17 \equiv 2 \pmod 5`: of two congruent numbers the one that is the remainder.
+    r"""The remainder in a congruence of numbers: the 2 of `17 \equiv 2 \pmod 5`.
 
-    None for any other node, and where both numbers or none is the remainder.
+    None for any other node, and if it is not clear which of the numbers is the remainder.
     """
     if not isinstance(node, Relation) or node.operators[-1:] != ("pmod",) or symbols(node):
         return None

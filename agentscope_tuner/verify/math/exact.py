@@ -54,7 +54,10 @@ _MOST_HALVES, _MOST_SYMBOLS = 24, 4
 
 
 def angle(node: Node) -> Angle | None:
-    """The argument in halves: for each symbol and pi, how many halves of it. None for a constant or another form."""
+    r"""An angle in halves of its symbols and of pi: one half of x and two halves of pi for `x/2 + \pi`.
+
+    None for a constant, and for an angle that is no sum of whole halves, such as `x^2` or `x/3`.
+    """
     found: dict[str, Fraction] = {}
     if not _collect(node, Fraction(2), found):
         return None
@@ -68,6 +71,7 @@ def angle(node: Node) -> Angle | None:
 
 
 def _collect(node: Node, times: Fraction, found: dict[str, Fraction]) -> bool:
+    """Add `times` the coefficients of the node's symbols to `found`; False if the node is not linear in them."""
     match node:
         case Symbol(name) if name == _PI or (name not in CONSTANTS and name != "\\ldots" and "\\mathbb" not in name):
             found[name] = found.get(name, Fraction(0)) + times
@@ -88,10 +92,11 @@ def _collect(node: Node, times: Fraction, found: dict[str, Fraction]) -> bool:
 
 
 def on_circle(halves: Angle, tangent: Callable[[str], int]) -> tuple[Fraction, Fraction]:
-    """The cosine and the sine of an angle.
+    """The cosine and the sine of an angle, as exact fractions.
 
     Args:
-        tangent: gives for a symbol's name the tangent of a quarter of its angle.
+        halves: the angle, as `angle` gives it.
+        tangent: gives for a symbol's name a whole number, the tangent of a quarter of the symbol's value.
     """
     real, imaginary, size = 1, 0, 1
     for name, times in halves.items():
@@ -119,7 +124,7 @@ _RECIPROCAL = {"sec": "cos", "csc": "sin", "sech": "cosh", "csch": "sinh"}
 
 
 class Unknown(Exception):
-    """The exact stage cannot find a value."""
+    """The formula has no exact value that this module can find."""
 
 
 class Undefined(Unknown):
@@ -127,7 +132,10 @@ class Undefined(Unknown):
 
 
 class ExactBudget:
-    """The remaining work with exact numbers for one comparison with all its leaves, counted in steps, not in time."""
+    """The work with exact numbers that one comparison may still do, counted in steps, not in time.
+
+    All formulas of the comparison share it.
+    """
 
     def __init__(self, left: int = MAX_WORK) -> None:
         self.left = left
@@ -148,7 +156,7 @@ class ExactBudget:
 
 
 class Exact:
-    """One evaluation point.
+    """Exact values of formulas at one point, at which each symbol has a large pseudo-random integer as its value.
 
     Args:
         seed: chooses the point; the same seed gives the same point in every process.
@@ -203,11 +211,12 @@ class Exact:
         raise Unknown(f"a {type(node).__name__} has no exact value")
 
     def atom(self, name: str, *args: Fraction) -> Fraction:
-        """The integer that stands for a symbol, or for a function of known arguments."""
+        """The pseudo-random integer used as the value of a symbol, or of a function of known arguments."""
         key = f"{self.seed}|{name}|" + "|".join(f"{a.numerator:x}/{a.denominator:x}" for a in args)
         return Fraction(int.from_bytes(hashlib.blake2b(key.encode(errors="surrogatepass"), digest_size=8).digest()) | 1)
 
     def apply(self, name: str, *args: Fraction) -> Fraction:
+        """The integer used as the value of a function that has no exact value; sets `opaque`."""
         self.opaque = True
         return self.atom(name, *args)
 
@@ -263,7 +272,10 @@ class Exact:
         return self.apply("pow", base, exponent)
 
     def square_root(self, base: Fraction) -> Fraction:
-        """The root, as a rational times the root of a number without square factors: sqrt(12) is 2 sqrt(3)."""
+        r"""The square root of a number: a rational times the value used for the root of the rest.
+
+        `\sqrt{12}` is `2\sqrt{3}`, so both have the same value at every point.
+        """
         if base < 0:
             self.opaque = True
             return self.atom("sym i") * self.square_root(-base)
@@ -280,6 +292,7 @@ class Exact:
         return outside * self.apply("pow", Fraction(inside), _HALF)
 
     def absolute(self, node: Apply) -> Fraction:
+        """The value of an absolute value: exact for a constant such as `|-3|`, else a pseudo-random integer."""
         before, self.opaque = self.opaque, False
         inside = self.value(node.args[0])
         constant = not self.opaque and not _has_symbol(node)
@@ -310,6 +323,7 @@ class Exact:
         return self.apply(name, *args)
 
     def of_angle(self, name: str, halves: Angle) -> Fraction:
+        """The value of a trigonometric function, `sin` to `csc`, of an angle with symbols."""
         cosine, sine = on_circle(halves, lambda symbol: int(self.atom("angle " + symbol)))
         self.work.spend(cosine)
         known = {"sin": sine, "cos": cosine}
@@ -336,7 +350,7 @@ def _has_symbol(node: Node) -> bool:
 
 
 def value_at(seed: str, node: Node) -> Fraction | None:
-    """The node's value at the point that `seed` chooses; None where it has none."""
+    """The node's exact value at the point that `seed` chooses; None if it has none there, as `1/0` has none."""
     try:
         return Exact(seed).value(node)
     except Unknown:
@@ -344,7 +358,7 @@ def value_at(seed: str, node: Node) -> Fraction | None:
 
 
 def exact_value(node: Node) -> Fraction | None:
-    """The value of a rational constant; None for any other node."""
+    r"""The value of a rational constant: 4/3 for `1/3 + 1`, 2 for `\sqrt 4`. None for `x` or `\sqrt 2`."""
     if _has_symbol(node):
         return None
     point = Exact("constant")
@@ -356,7 +370,7 @@ def exact_value(node: Node) -> Fraction | None:
 
 
 def in_base(node: Digits) -> Fraction:
-    """The value of digits written in a base.
+    """The value of digits written in a base: 11 for `1011_2`.
 
     Raises:
         Unknown: the base is not a whole number from 2 to 36, or a digit is too large for it.
@@ -381,7 +395,7 @@ class NotFactored(Exception):
 
 
 def primes_of(number: int) -> Exponents:
-    """The primes of a positive number and their exponents.
+    """The primes of a positive number with their exponents: 2 twice and 3 once for 12.
 
     Raises:
         NotFactored: the number is too large.
@@ -409,7 +423,7 @@ _MOST_STEPS, _MOST_FACTORING, _LARGE = 20_000, 500, 10_000
 
 
 class Term(NamedTuple):
-    r"""The irrational factor of one term of a sum.
+    r"""The irrational factor of one term of a sum: `\sqrt{3}\,\pi^2` in `5\sqrt{3}\,\pi^2`.
 
     Attributes:
         root: the number under the square root; 1 for no root.
@@ -422,16 +436,20 @@ class Term(NamedTuple):
     log: int = 0
 
 
+# A constant in closed form: for each irrational factor of its terms the rational number before it
 Form = dict[Term, Fraction]
 _UNIT = Term()
 
 
 class _NotClosed(Exception):
-    """The constant has another form, or is too large."""
+    """The constant has no closed form of this kind, or too large a one."""
 
 
 class ClosedForms:
-    """The closed forms of one comparison's constants. Each is computed once; a budget of steps covers all of them."""
+    r"""Decides whether constants such as `\frac{1}{\sqrt 2}` and `\frac{\sqrt 2}{2}` are equal, by their closed forms.
+
+    One object serves one comparison: each constant's form is computed once, and one budget of steps covers all of them.
+    """
 
     def __init__(self) -> None:
         self._left = _MOST_STEPS
@@ -439,7 +457,10 @@ class ClosedForms:
         self._known: dict[int, tuple[Node, Form | None]] = {}
 
     def same(self, ref: Node, ans: Node) -> Outcome:
-        """Whether two constants are the same number; UNKNOWN if a side has no closed form or may be rounded."""
+        """Whether two constants are the same number: EQUAL or DIFFERENT.
+
+        UNKNOWN if a side has no closed form, if a decimal may be rounded, or if no theorem covers the terms.
+        """
         mine, theirs = self._of(ref), self._of(ans)
         if mine is None or theirs is None:
             return UNKNOWN
@@ -453,6 +474,7 @@ class ClosedForms:
         return DIFFERENT
 
     def _of(self, node: Node) -> Form | None:
+        """The closed form of a constant, from memory if it was computed before; None if it has none."""
         if id(node) not in self._known:
             try:
                 found: Form | None = self._form(node)
@@ -513,10 +535,14 @@ class ClosedForms:
         return _bounded(found)
 
     def _inverse(self, form: Form, roots: int = 0) -> Form:
-        """The form's reciprocal.
+        r"""The form of the reciprocal: `-1 + \sqrt 2` for `1 + \sqrt 2`.
 
         Multiplying a sum of roots by its conjugate removes one prime from under the roots. Repeating this for each
         prime makes the denominator rational.
+
+        Args:
+            form: the number in the denominator.
+            roots: how many primes were removed so far.
         """
         if not form or roots > _MOST_ROOTS or any(term.log for term in form):
             raise _NotClosed
@@ -572,6 +598,11 @@ class ClosedForms:
 
 
 def _bounded(form: Form) -> Form:
+    """The form without terms that are zero.
+
+    Raises:
+        _NotClosed: it has too many terms, or too large numbers.
+    """
     found = {term: value for term, value in form.items() if value}
     if len(found) > _MOST_TERMS or any(_bits(v) > _MOST_BITS for v in found.values()):
         raise _NotClosed
