@@ -52,10 +52,10 @@ class NotTranslated(Exception):
 
 
 class Translator:
-    """Translates nodes to sympy's expressions.
+    r"""Translates nodes to sympy's expressions: `\int_0^1 x\,dx` to `Integral(x, (x, 0, 1))`.
 
     Args:
-        whole: the names of the symbols that stand for whole numbers; all other symbols are real.
+        whole: the names of the symbols for whole numbers; all other symbols are real.
     """
 
     def __init__(self, whole: frozenset[str] = COUNTING) -> None:
@@ -65,7 +65,7 @@ class Translator:
         return sympy.Symbol(name, integer=True) if name in self._whole else sympy.Symbol(name, real=True)
 
     def of(self, node: Node) -> Expression:
-        """The node as sympy's expression.
+        """The node as an expression of sympy, not evaluated.
 
         Raises:
             NotTranslated: sympy has no expression for it, or only one that is too large.
@@ -147,7 +147,11 @@ class Translator:
 
 
 def differentials(node: Node, count: int) -> tuple[Node, list[str]]:
-    """The integrand and the variables of a node like `x\\,dx`, the innermost variable first.
+    r"""The integrand and the variables of what follows integral signs: `x y` with x and y for `x y\,dx\,dy`.
+
+    Args:
+        node: the formula after the integral signs.
+        count: the number of integral signs. So many variables are returned, the innermost first.
 
     Raises:
         NotTranslated: a differential is missing.
@@ -198,7 +202,7 @@ _POINTS = 3
 
 
 class AlgebraComparer(SymbolicComparer):
-    """Compares with sympy the leaves that need it, and all others as the symbolic stage does."""
+    """Compares two formulas with sympy if they need it, such as integrals, and others as the symbolic stage does."""
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
         if not needs_sympy(ref, ans):
@@ -206,12 +210,19 @@ class AlgebraComparer(SymbolicComparer):
         try:
             return same(ref, ans, self.seed)
         except (NotTranslated, ArithmeticError, ValueError, TypeError, NotImplementedError, AttributeError):
-            # sympy raises these where it has no answer
+            # sympy raises these if it has no answer
             return UNKNOWN
 
 
 def same(ref: Node, ans: Node, seed: str) -> Outcome:
-    """EQUAL if sympy proves it, DIFFERENT if many digits show it, else UNKNOWN.
+    r"""EQUAL if sympy proves that two formulas are equal, as `\int_0^1 x\,dx` and `1/2`.
+
+    DIFFERENT if their values at some point are far apart, else UNKNOWN.
+
+    Args:
+        ref: the reference.
+        ans: the answer.
+        seed: chooses the points.
 
     Raises:
         NotTranslated: a side has no form in sympy.
@@ -237,6 +248,7 @@ def same(ref: Node, ans: Node, seed: str) -> Outcome:
 
 
 def _evaluated(expression: Expression) -> Expression:
+    """The expression after sympy evaluated its integrals, limits, sums and products as far as it can."""
     found = expression.doit()
     if found.has(sympy.Product):
         found = found.replace(lambda e: isinstance(e, sympy.Product) and len(e.limits) == 1, _product)
@@ -244,7 +256,10 @@ def _evaluated(expression: Expression) -> Expression:
 
 
 def _product(product: Expression) -> Expression:
-    """An endless product as the limit of its finite products: sympy evaluates those by the product's factors."""
+    """An endless product evaluated as the limit of finite products, whose factors sympy can multiply in general.
+
+    A product with a last factor is evaluated as it is.
+    """
     counter, first, last = product.limits[0]
     inside = sympy.factor(product.function)
     if last != sympy.oo:
@@ -254,6 +269,7 @@ def _product(product: Expression) -> Expression:
 
 
 def _infinite(left: Expression, right: Expression) -> Outcome:
+    """EQUAL if both expressions are the same infinity, else UNKNOWN."""
     infinities = (sympy.oo, -sympy.oo)
     if left in infinities or right in infinities:
         return EQUAL if left == right else UNKNOWN
@@ -261,12 +277,12 @@ def _infinite(left: Expression, right: Expression) -> Outcome:
 
 
 def _is_open(expression: Expression) -> bool:
-    """Whether the expression holds infinity, or an integral, limit, sum or product that sympy did not evaluate."""
+    """Whether the expression has infinity in it, or an integral, limit, sum or product that sympy did not evaluate."""
     return bool(expression.has(sympy.Integral, sympy.Limit, sympy.Sum, sympy.Product, sympy.oo, -sympy.oo))
 
 
 def _indefinite(node: Node) -> str | None:
-    """The variable of the first integral without bounds; None if there is no such integral.
+    r"""The variable of the first integral without bounds: x for `\int x^2\,dx`. None if there is no such integral.
 
     Raises:
         NotTranslated: the integral has no differential.
@@ -279,7 +295,10 @@ def _indefinite(node: Node) -> str | None:
 
 
 def _is_far(difference: Expression, seed: str) -> bool:
-    """Whether the difference has a value too large for a rounding error at some point, whole for integer symbols."""
+    """Whether a difference is clearly not zero: at some point its value is too large for a rounding error.
+
+    Symbols for whole numbers have whole values at the points, which `seed` chooses.
+    """
     names = sorted(difference.free_symbols, key=str)
     for at in range(_POINTS if names else 1):
         point = {}
@@ -293,6 +312,6 @@ def _is_far(difference: Expression, seed: str) -> bool:
 
 
 def warm_up() -> None:
-    """Run sympy once, so that the first pair does not wait for its caches."""
+    """Run sympy once, to fill its caches, so that the first pair is not slow."""
     x = sympy.Symbol("x", real=True)
     sympy.simplify(sympy.Integral(x, (x, 0, 1)).doit() - sympy.Rational(1, 2))

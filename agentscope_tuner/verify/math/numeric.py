@@ -57,7 +57,11 @@ SATURATED = 400
 
 
 def check_range(name: str, args: Sequence[Value]) -> None:
-    """Refuse an argument at which the function takes long to compute, or no longer changes measurably.
+    """Raise if a function takes long at its arguments, or no longer changes measurably there: `sinh` of 500.
+
+    Args:
+        name: the canonical name of the function.
+        args: the values of its arguments.
 
     Raises:
         TooComplex: an argument is out of range.
@@ -72,12 +76,14 @@ def check_range(name: str, args: Sequence[Value]) -> None:
 
 
 def _whole(args: Sequence[Value]) -> list[int]:
+    """The arguments as integers; raises `NotANumber` if one of them is not whole."""
     if not all(mp.isint(a) for a in args):
         raise NotANumber("whole numbers are needed")
     return [int(mp.re(a)) for a in args]
 
 
 def _real(args: Sequence[Value]) -> list[Value]:
+    """The arguments as real numbers; raises `NotANumber` if one of them is not real."""
     if any(mp.im(a) != 0 for a in args):
         raise NotANumber("real numbers are needed")
     return [mp.re(a) for a in args]
@@ -107,12 +113,12 @@ MAX_STEPS = 150_000
 # Beyond these bounds a value hides every term that is added to it
 _MAX_EXPONENT = 20_000
 _MAX_TERMS = 1_000
-# A term counts as hidden if at most this many of its decimal digits remain in a sum
+# A term of a sum counts as hidden if at most this many of its decimal digits are seen in the sum
 _HIDDEN = 16
 
 
 class Budget:
-    """The work that one comparison may take. It is counted in steps, not in time, so that verdicts are repeatable."""
+    """The work that one comparison may still do, counted in steps, not in time, so that verdicts are repeatable."""
 
     def __init__(self, steps: int = MAX_STEPS) -> None:
         self.left = steps
@@ -124,7 +130,7 @@ class Budget:
 
 
 class Numeric:
-    """Evaluation at one point.
+    """Values of formulas at one point, to the digits that `mp` is set to: 5 for `x^2 + 1` at x = 2.
 
     Args:
         point: the values of the free symbols.
@@ -141,12 +147,12 @@ class Numeric:
         # the binary magnitudes of terms too small for this precision: each is a rounding error, or a real term that
         # more digits would show
         self.hidden: list[int] = []
-        # whether no root, logarithm or inverse function of a real number was imaginary: two of them may have a real
-        # product, at a point where nobody means the formula
+        # whether no root, logarithm or inverse function of a real number was imaginary. Two imaginary values may have a
+        # real product, but the formula is not meant for such a point
         self.is_real = True
 
     def value(self, node: Node) -> Value:
-        """The node's value at the precision of `mp`.
+        """The node's value at this point: a real or complex number or a matrix, to the digits that `mp` is set to.
 
         Raises:
             NotANumber: the node has no value at this point.
@@ -192,10 +198,17 @@ class Numeric:
         raise NotANumber(f"a {type(node).__name__} has no value")
 
     def _noted(self, found: Value, *args: Value) -> Value:
+        """Clear `is_real` if `found`, a function's value at `args`, is imaginary though these are real; return it."""
         self.is_real = self.is_real and (mp.im(found) == 0 or any(mp.im(one) != 0 for one in args))
         return found
 
     def checked(self, found: Value) -> Value:
+        """The number itself.
+
+        Raises:
+            NotANumber: it is infinite or undefined.
+            OutOfRange: it is too large or too small.
+        """
         if not mp.isfinite(found):
             raise NotANumber("not finite")
         if mp.mag(found) > _MAX_EXPONENT * 4 or (found != 0 and mp.mag(found) < -_MAX_EXPONENT * 4):
@@ -294,7 +307,10 @@ class Numeric:
         return mp.log(args[0]) / mp.log(self.log_base) if self.log_base else mp.log(args[0])
 
     def unknown_function(self, name: str, nodes: tuple[Node, ...]) -> Value:
-        """The value of a smooth function that the name determines: it stands for an undefined function."""
+        """The value of an undefined function such as `f(x)`: that of some smooth function which its name determines.
+
+        So `f(x)` has the same value in both texts, and `g(x)` has a different one.
+        """
         args = [self.value(a) for a in nodes]
         if any(isinstance(a, mp.matrix) for a in args):
             raise NotANumber("a function of a matrix")
@@ -305,7 +321,7 @@ class Numeric:
         return found + mp.cos(angle)
 
     def repeated(self, node: BigOperator) -> Value:
-        """A finite sum or product, term by term."""
+        r"""The value of a finite sum or product, added or multiplied term by term: 6 for `\sum_{k=1}^3 k`."""
         if node.sign in ("int", "lim") or is_endless(node):
             raise TooComplex("an integral, a limit or an endless sum, which has no value at points")
         if len(node.bounds) != 2 or not is_equation(node.bounds[0]):
@@ -335,13 +351,13 @@ class Numeric:
 
 
 def pseudo_random(*key: str) -> Value:
-    """A number between 0.3 and 3 that the key determines, at the precision of `mp`."""
+    """A number between 0.3 and 3 that seems random, but is always the same for the same words of the key."""
     digest = hashlib.blake2b("|".join(key).encode(errors="surrogatepass"), digest_size=64).digest()
     return mp.mpf("0.3") + mp.mpf(int.from_bytes(digest)) / mp.mpf(2**512) * mp.mpf("2.7")
 
 
 def _odd_fraction(node: Node) -> Fraction | None:
-    """The exponent p/q of an odd root, with q odd and above 1; None for any other exponent."""
+    r"""The exponent of an odd root as a fraction, such as -2/3 for `-\frac{2}{3}`; None for any other exponent."""
     sign = -1 if isinstance(node, Negation) else 1
     match node.inside if isinstance(node, Negation) else node:
         case Quotient(Number(top), Number(bottom)) if bottom:
@@ -358,15 +374,16 @@ def _digits(node: Digits) -> Value:
 
 
 class NumericPair:
-    """Two values at one point, compared at mpmath's current precision.
+    """The values of two formulas at one point, compared at mpmath's current precision.
 
     Attributes:
         hidden: the binary magnitudes of terms too small for this precision (see `Numeric`).
-        real, one_real: whether both values are real with all that they are made of, and whether exactly one is.
-        fractions: both values as exact fractions, where both are single real numbers.
-        refuted: whether the values differ by more than the tolerance; also true where their shapes differ.
+        real: whether both values are real, and no imaginary number came up on the way to them.
+        one_real: whether that is true of exactly one of the values.
+        fractions: both values as exact fractions, if both are single real numbers; else None.
+        refuted: whether the values differ by more than the tolerance, or have different shapes (matrices).
         sure: whether the tolerance is small beside the values, so that agreement proves something.
-        vanished: whether the tolerance is small in itself: then values that small are zero.
+        vanished: whether the tolerance is very small in itself, so that values below it are taken as zero.
     """
 
     def __init__(self, values: list[Value], sides: Sequence[Numeric]) -> None:
@@ -391,12 +408,12 @@ class NumericPair:
             self.fractions = (_fraction(left[0]), _fraction(right[0]))
 
     def agrees(self) -> bool:
-        """Whether two values that were not refuted agree at the highest precision.
+        """True for two values that were not refuted, if this proves that they are equal.
 
-        They agree if they have the same digits, or if all digits cancelled on both sides.
+        It does if the values have the same digits, or if all digits cancelled on both sides.
 
         Raises:
-            OutOfRange: the terms are too large to compare at this precision.
+            OutOfRange: it proves nothing, because the terms are too large to compare at this precision.
         """
         if not self.sure and not self.vanished:
             raise OutOfRange("terms too large to tell with 1,000 digits")
@@ -404,6 +421,7 @@ class NumericPair:
 
 
 def _fraction(value: Value) -> Fraction:
+    """The real part of an mpmath number as an exact fraction."""
     sign, mantissa, exponent, _ = mp.mpf(mp.re(value))._mpf_
     two = Fraction(2) ** int(exponent)
     return Fraction(-mantissa if sign else mantissa) * two

@@ -79,15 +79,15 @@ _COMPLEX_PARTS = frozenset({"Re", "Im", "conj", "arg"})
 
 
 class SymbolicComparer(CheapComparer):
-    """Compares structure as the cheap stages do, and leaves, statements and regions by their values."""
+    """Compares two readings part by part as the cheap stages do, but formulas, statements and sets by their values."""
 
     def __init__(self, seed: str, question: Question | None = None, log_base: int | None = None) -> None:
         super().__init__(seed, question)
         self.budget = Budget()
         self._log_base = log_base
-        # another base of `log` in which the whole answer may be compared again
+        # a second possible base of `log`, in which the whole answer may be compared again
         self.other_log_base: int | None = None
-        # the symbols that bound a sum or a product
+        # the symbols in the bounds of a sum or a product, which have whole values
         self._whole: frozenset[str] = frozenset()
         self._bounds = (0, 0)
         # whether exactly one side was real at some real point
@@ -95,6 +95,7 @@ class SymbolicComparer(CheapComparer):
         self._positive = never_negative(question.text) if question is not None else frozenset[str]()
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
+        """Whether two formulas are equal; UNKNOWN if their values do not decide it."""
         self._whole = bounding(ref) | bounding(ans)
         self._bounds = bounds(ref, ans)
         pair = meant(ref, ans, self.question)
@@ -115,10 +116,15 @@ class SymbolicComparer(CheapComparer):
             self.other_log_base = bases[1]
         if not self._formulas(ref, ans, base):
             return UNKNOWN if is_over_integers(ref, ans) else DIFFERENT
-        # The values agree at every tried point, but a step that only the answer has may be at another point
+        # The values agree at every tried point, but a jump that only the answer has may be at another point
         return UNKNOWN if own_steps(ref, ans) else EQUAL
 
     def order(self, left: Node, right: Node) -> int:
+        r"""-1, 0 or 1 if the first constant is below, equal to or above the second: -1 for `\sqrt 2` and 3/2.
+
+        Raises:
+            NotSolved: a side has no real value, or the values are too near to each other.
+        """
         if self.leaf(left, right) is EQUAL:
             return 0
         try:
@@ -130,6 +136,7 @@ class SymbolicComparer(CheapComparer):
         return 1 if found.fractions[0] > found.fractions[1] else -1
 
     def _formulas(self, ref: Node, ans: Node, log_base: int | None) -> bool:
+        """Whether two formulas agree at all tried points, in each domain in which they must agree."""
         if not (symbols(ref) or symbols(ans) or any(isinstance(n, UndefinedCall) for n in walk(ref))):
             return self._constants(ref, ans, log_base)
         agreed = 0
@@ -152,7 +159,11 @@ class SymbolicComparer(CheapComparer):
         return all(self._at_point(ref, ans, log_base, d, at) is not False for d in domains for at in range(_POINTS))
 
     def _at_point(self, ref: Node, ans: Node, log_base: int | None, domain: Domain, at: int) -> bool | None:
-        """Whether both sides agree at one point; None if a side has no value, or none that is real at a real point."""
+        """Whether both sides agree at the point number `at` of a domain.
+
+        None if nothing follows from this point: a side has no value there, or a value that is not real in the domain of
+        real points.
+        """
         names = symbols(ref) | symbols(ans)
         try:
             return self._agree(ref, ans, log_base, domain, lambda: self._point(names, domain, at))
@@ -163,7 +174,7 @@ class SymbolicComparer(CheapComparer):
             raise
 
     def _at(self, ref: Node, ans: Node, log_base: int | None, domain: Domain, point: Point) -> bool | None:
-        """Whether both sides agree at a given point; None also if a value is out of range, as often far from zero."""
+        """Whether both sides agree at `point`; None as for `_at_point`, and if a value is too large or too small."""
         try:
             return self._agree(ref, ans, log_base, domain, lambda: point, far=True)
         except OutOfRange:
@@ -189,12 +200,12 @@ class SymbolicComparer(CheapComparer):
     def _visible(
         self, ref: Node, ans: Node, log_base: int | None, place: Callable[[], Point], found: NumericPair
     ) -> bool:
-        """Whether both sides still agree with more digits.
+        """Whether both sides still agree with more digits, which show terms that were too small before.
 
-        Rounding errors become smaller with more digits, real terms do not.
+        Rounding errors become smaller with more digits, but the terms of a formula do not.
 
         Raises:
-            OutOfRange: a term stays as large as it was, and too small to be compared.
+            OutOfRange: a term does not become smaller, and is too small to be compared.
         """
         if not found.hidden:
             return True
@@ -204,6 +215,10 @@ class SymbolicComparer(CheapComparer):
         return not again.refuted
 
     def _far_points(self, ref: Node, ans: Node) -> Iterator[Point]:
+        """Further points: far from zero, and on both sides of the bends of formulas such as `|x - 1|`.
+
+        There are none if both formulas are analytic: the usual points decide about those.
+        """
         names = symbols(ref) | symbols(ans)
         free = sorted(names - self._whole)
         if not free or (is_analytic(ref) and is_analytic(ans)):
@@ -217,6 +232,7 @@ class SymbolicComparer(CheapComparer):
             yield {name: abs(value) if name in self._positive else value for name, value in point.items()}
 
     def _constants(self, ref: Node, ans: Node, log_base: int | None) -> bool:
+        """Whether two constants agree to 1,000 digits, or one is the other, rounded as the conventions allow."""
         try:
             found = self._evaluate(ref, ans, log_base, dict, DIGITS)
             if not found.refuted:
@@ -245,6 +261,7 @@ class SymbolicComparer(CheapComparer):
         return point
 
     def roughly(self, exact: Node, rough: Node) -> Outcome:
+        r"""EQUAL if two constants are near enough for an approximation sign: `\sqrt 2 \approx 1.41`; else DIFFERENT."""
         try:
             pair = self._evaluate(exact, rough, None, dict, DIGITS)
         except NotANumber:
@@ -255,7 +272,10 @@ class SymbolicComparer(CheapComparer):
         return EQUAL if near(left, right) else DIFFERENT
 
     def _in_plane(self, ref: Node, ans: Node) -> Outcome:
-        """Compare relations in a complex unknown, also by the squares of their sides where these are not negative."""
+        """Whether two statements on a complex unknown have the same relations, such as `|z| = 2` and `|z|^2 = 4`.
+
+        If no side of a relation is negative, the squares of its sides are compared, too.
+        """
         mine, theirs = relations(ref), relations(ans)
         if not mine or len(mine) != len(theirs):
             return DIFFERENT
@@ -267,6 +287,7 @@ class SymbolicComparer(CheapComparer):
         return unordered(same, mine, theirs)
 
     def statement(self, ref: Node, ans: Node) -> Outcome:
+        """Whether two unsolved statements say the same, as `2x + 2y = 4` and `x + y = 2` do."""
         if is_complex(ref, ans):
             return self._in_plane(ref, ans)
         ref, ans = equations_as_product(both_signs(ref)), equations_as_product(both_signs(ans))
@@ -285,7 +306,10 @@ class SymbolicComparer(CheapComparer):
         return EQUAL if self._line_agrees(ref, ans, line, line) else DIFFERENT
 
     def _relations(self, ref: Relation, ans: Relation) -> Outcome:
-        """Whether one relation is a constant multiple of the other; the constant is positive for an inequality."""
+        """EQUAL if one relation is a constant multiple of the other: `2x + 2y = 4` and `x + y = 2`. Else DIFFERENT.
+
+        The constant must be positive for an inequality.
+        """
         ref_side, ans_side = oriented(ref), oriented(ans)
         if ref_side is None or ans_side is None or ref_side[0] != ans_side[0]:
             return DIFFERENT
@@ -298,10 +322,11 @@ class SymbolicComparer(CheapComparer):
         return EQUAL if positive or ref_side[0] in ("=", "!=") else DIFFERENT
 
     def multiple(self, ref: Node, ans: Node) -> Outcome:
+        """EQUAL if one formula is a constant multiple of the other, as `2x` of `x`; else DIFFERENT."""
         return EQUAL if self._constant_ratio(ref, ans) is not None else DIFFERENT
 
     def _constant_ratio(self, ref: Node, ans: Node) -> Value:
-        """How often one formula is the other, where that is the same at all points; else None."""
+        """The constant by which `ref` is multiplied to give `ans`: 2 for `x` and `2x`. None if there is none."""
         first: Value = None
         found = 0
         for at in range(_POINTS + 2):
@@ -315,6 +340,7 @@ class SymbolicComparer(CheapComparer):
         return first if found >= _FEWEST_POINTS else None
 
     def _ratio(self, ref: Node, ans: Node, at: int) -> Value:
+        """The value of `ans` divided by that of `ref`, at the point number `at`; raises `NotANumber` if one is zero."""
         with mp.workdps(DIGITS):
             names = symbols(ref) | symbols(ans)
             on_line: Domain = "positive" if at % 2 else "real"
@@ -331,6 +357,7 @@ class SymbolicComparer(CheapComparer):
         return self.region(both_signs(ref), ans)
 
     def region(self, ref: Node, ans: Node) -> Outcome:
+        """EQUAL if two sets of real numbers are the same, as `x > 2` and `(2, \\infty)` are; else DIFFERENT."""
         ref, ans = plain_unknown(ref), plain_unknown(ans)
         lines = []
         for side in (ref, ans):
@@ -345,12 +372,16 @@ class SymbolicComparer(CheapComparer):
             return same_region(ref, ans, ref_line, ans_line)
 
 
-# Letters of real numbers, also beside i
+# Letters that mean real numbers, even in a formula with i
 _REAL = frozenset({*"xytabr", "\\theta", "\\phi", "\\varphi", "\\alpha"}) | COUNTING
 
 
 def is_complex(ref: Node, ans: Node) -> bool:
-    """Whether an unknown runs through the plane: one of a conjugate or a real part, z or w beside i, or `x-2i`."""
+    r"""Whether an unknown of the two texts is a complex number.
+
+    It is if a text has a conjugate or a real part of it, if it is called z or w and a text has i, or if i is added to
+    it, as in `|u - 2i|`, and its letter does not usually mean a real number.
+    """
     parts = [n for side in (ref, ans) for n in walk(side)]
     if any(is_applied(n, *_COMPLEX_PARTS) for n in parts):
         return True
@@ -363,6 +394,7 @@ def is_complex(ref: Node, ans: Node) -> bool:
 
 
 def _adds_imaginary(node: Node) -> bool:
+    """Whether the node adds an imaginary constant to an unknown: `u - 2i`."""
     return (
         isinstance(node, Sum)
         and any(map(symbols, node.args))
@@ -371,31 +403,39 @@ def _adds_imaginary(node: Node) -> bool:
 
 
 def _squared(node: Relation) -> Relation:
-    """A relation of absolute values, or of one and a number, as that of the squares; any other as it is."""
+    """`|z|^2 = 2^2` for `|z| = 2`; a relation unchanged if a side is no absolute value and no positive number."""
     sizes = [is_applied(a, "abs") or (literal(a) or -1) > 0 for a in node.args]
     return with_args(node, tuple(Power(a, number(2)) for a in node.args)) if all(sizes) else node  # type: ignore[return-value]
 
 
 def same_powers(ref: Node, ans: Node) -> Outcome:
-    """Compare two constants by their primes, or two expressions with the constants in them replaced by their primes."""
+    r"""Compare constants such as `\sqrt{12}` and `2\sqrt{3}` by the exponents of their primes, however large they are.
+
+    In two formulas with symbols the constants are compared so, and the rest must have the same key. UNKNOWN if that
+    decides nothing.
+    """
     if sum(1 for side in (ref, ans) for _ in walk(side)) > _MOST_NODES:
         return UNKNOWN
     mine, theirs = _powers(ref), _powers(ans)
     if mine is not None and theirs is not None:
         if mine == theirs:
             return EQUAL
-        # A decimal may be the other side, rounded
+        # A decimal may be the rounded value of the other side
         return UNKNOWN if any(is_decimal(n) for side in (ref, ans) for n in walk(side)) else DIFFERENT
-    return EQUAL if key(_named(ref)) == key(_named(ans)) else UNKNOWN
+    return EQUAL if key(_with_primes_as_symbols(ref)) == key(_with_primes_as_symbols(ans)) else UNKNOWN
 
 
-def _named(node: Node) -> Node:
+def _with_primes_as_symbols(node: Node) -> Node:
+    """The tree with each constant power, product or quotient replaced by a symbol that is named after its primes."""
     found = _powers(node) if isinstance(node, (Power, Product, Quotient)) else None
-    return mapped(node, _named) if found is None else Symbol(repr(found))
+    return mapped(node, _with_primes_as_symbols) if found is None else Symbol(repr(found))
 
 
 def _powers(node: Node) -> tuple[int, tuple[tuple[int, Fraction], ...]] | None:
-    """The sign of a constant and the exponents of its primes; None for any other node."""
+    r"""The sign of a constant and its primes with their exponents: 1, and 2 to the 1 and 3 to the 1/2 for `\sqrt{12}`.
+
+    None for any other node, such as a sum.
+    """
     try:
         sign, primes = _factored(node)
     except NotFactored:
@@ -404,6 +444,7 @@ def _powers(node: Node) -> tuple[int, tuple[tuple[int, Fraction], ...]] | None:
 
 
 def _factored(node: Node) -> tuple[int, Exponents]:
+    """The sign of a constant and the exponents of its primes, not sorted; raises `NotFactored` if it has none."""
     match node:
         case Number(value):
             return _rational(value)
@@ -429,6 +470,7 @@ def _factored(node: Node) -> tuple[int, Exponents]:
 
 
 def _exponent(node: Node) -> Fraction:
+    """The value of an exponent, which may itself be a power or a product; raises `NotFactored` if it is unknown."""
     found = literal(node)
     if isinstance(node, Power):
         base, times = literal(node.base), literal(node.exponent)
@@ -456,10 +498,11 @@ _VERDICTS: dict[Outcome, Verdict] = {EQUAL: "equal", DIFFERENT: "different", UNK
 
 
 def decide(pair: Pair, comparing: type[SymbolicComparer] | None = None) -> tuple[Verdict, str]:
-    """The final verdict on a pair that the cheap stages left undecided, and a reason where there is none.
+    """The final verdict on a pair that the cheap stages left undecided, and a reason if the verdict is "undecided".
 
     Args:
-        comparing: the class that compares two leaves; a subclass adds a later stage.
+        pair: the answer and the reference with their question.
+        comparing: the class that compares two readings; a subclass adds a later stage.
 
     Raises:
         JudgeError: the reference cannot be read.
@@ -482,5 +525,5 @@ def decide(pair: Pair, comparing: type[SymbolicComparer] | None = None) -> tuple
 
 
 def warm_up() -> None:
-    """Fill the caches and import the modules that the first pair would otherwise wait for."""
+    """Compare one pair, to fill the caches and import all modules, so that the first real pair is not slow."""
     decide(Pair.of("2\\sqrt{3}", "\\sqrt{12}", None))
