@@ -1,7 +1,7 @@
-r"""Which quantity a question asks for, and what of an answer gives it another one: a name, a letter, a unit, a mark.
+r"""Which quantity a question asks for, and whether an answer gives another one, by name, letter, unit or percent sign.
 
-The noun that is asked for tells the dimension: `21\text{ cm}` is no area, `12^\circ` no count, `A=20` no perimeter. A
-question whose noun is not in the table, or that asks in another language, says nothing.
+The noun in the question gives the dimension: `21\text{ cm}` is no area, `12^\circ` no count, `A=20` no perimeter. Of a
+question whose noun is not in the table, as in a language that the table lacks, nothing is known.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from agentscope_tuner.verify.math.units import (
 )
 from agentscope_tuner.verify.number_words import is_number_word
 
-# Each quantity: its dimensions, none where it is a number; the letters that name it; how words for it begin in several
-# languages, or what they are, where `~` ends them. Of two nouns that are asked for the first counts
+# Each quantity: its dimensions, none if it is a number; the letters that name it; how words for it begin in several
+# languages, or whole words, which end in `~`. If a question asks for two nouns, the first counts
 _TABLE = r"""
 count;; ; how many|(?:total )?number of|total number|wie ?viele~|anzahl|combien d|nombre d|cuánt[oa]s~
     |número de|quanti~|quante~|quant[oa]s~|numero di|сколько(?! (?:сто|врем|лет))|число~|количеств
@@ -143,7 +143,12 @@ _DEGREES = re.compile(
 
 
 def counts_degrees(word: str, question: str) -> bool:
-    """Whether a word in lower case counts degrees, and the question asks for an angle, and not in radians."""
+    """Whether a word, `degrees`, is a unit of the angle that the question asks for; false if it asks for radians.
+
+    Args:
+        word: a word behind a number, in lower case, in one of several languages.
+        question: the question.
+    """
     if _DEGREES.fullmatch(word) is None or _RADIANS.search(question) is not None:
         return False
     return _OF_ANGLES.search(asking_clause(question)[0] or question) is not None
@@ -156,6 +161,8 @@ _OF_ANGLES = re.compile(
 
 
 class _Quantity(NamedTuple):
+    """One row of the table; the pattern `said` matches the nouns for the quantity in several languages."""
+
     name: str
     dimensions: tuple[str, ...]
     letters: frozenset[str]
@@ -175,10 +182,11 @@ _LETTERS = frozenset[str]().union(*(one.letters for one in _QUANTITIES))
 
 
 @lru_cache(maxsize=1_024)
-def _asked(question: str) -> tuple[_Quantity, ...]:
-    """The quantities that the noun which is asked for may name; empty where it is none of the table.
+def _asked_quantities(question: str) -> tuple[_Quantity, ...]:
+    """The quantities that a question may ask for: the area for `What is the area of the square?`.
 
-    A sum or a mean has the dimension of what is added: both are here.
+    `What is the sum of the areas?` gives both sum and area, since a sum has the dimension of what is added. Empty if no
+    noun of the table is asked for.
     """
     clause, is_last = asking_clause(question)
     clause = _FORMULA.sub(" ", clause)
@@ -195,19 +203,22 @@ def _asked(question: str) -> tuple[_Quantity, ...]:
 
 
 def speaks_of_another(clause: str, question: str) -> bool | None:
-    """Whether a clause names quantities, and none that is asked for: `Its resistance is`, where a power is.
+    """Whether a clause is about a different quantity than the question: `Its resistance is`, if a power is asked for.
 
-    None where that is not known.
+    False if it names the quantity that is asked for. None if that is not known, as for a clause without a quantity.
     """
-    own, said = frozenset(one.name for one in _asked(question)), _named(_FORMULA.sub(" ", clause))
+    own, said = (
+        frozenset(one.name for one in _asked_quantities(question)),
+        _quantities_named_in(_FORMULA.sub(" ", clause)),
+    )
     own |= frozenset() if own.isdisjoint(_SHARES) else _SHARES
     if not own or not said or not said.isdisjoint(own):
         return False if said and own else None
-    # a length may be called by what has it, and a weight by its mass
-    kinds = frozenset(kind for one in _asked(question) for kind in one.dimensions)
+    # a question for a radius may be answered by a `length`, and one for a weight by a `mass`
+    kinds = frozenset(kind for one in _asked_quantities(question) for kind in one.dimensions)
     if said <= {"length", "mass", "weight"} and not kinds.isdisjoint(said):
         return None
-    is_known = bool(own - _OF_ANYTHING) and said.isdisjoint(_SUMS | _named(asking_clause(question)[0]))
+    is_known = bool(own - _OF_ANYTHING) and said.isdisjoint(_SUMS | _quantities_named_in(asking_clause(question)[0]))
     return True if is_known else None
 
 
@@ -230,15 +241,16 @@ _POSITIVE = re.compile(
 )
 _BELOW_ZERO = r"(?<![a-zA-Z\\]){}\s*(?:<|\\l(?:e|eq|t)(?![a-z])|=\s*-)|\({}\)|-\s*\d*\s*<\s*{}(?![a-zA-Z])|\|{}\|"
 _SIGNED = re.compile(r"signed|(?:either|any) sign|negativ|nonzero|non-zero", re.IGNORECASE)
-# What a question tells of a part of its values may be asked of all
+# Letters for arguments of functions: the question may say of some values that they are positive, and ask about all
 _ARGUMENTS = frozenset("xyzt")
 
 
 @lru_cache(maxsize=256)
 def never_negative(question: str) -> frozenset[str]:
-    """The letters that stand for positive numbers: so the question says, or they name a mass or a length.
+    r"""The letters that are never negative in a question: the m of `A block of mass $m$`, a and b for `$a,b>0$`.
 
-    A letter of which it tells another case, `$x\\le 0$`, or that is an argument of a function, may be any.
+    Constants of nature such as `\hbar` are among them, unless the question has that letter. Left out are x, y, z and t,
+    and each letter that the question also has as negative, `$a < 0$`.
     """
     question = question[:_MAX_CHARS]
     if _SIGNED.search(question) is not None:
@@ -252,15 +264,15 @@ def never_negative(question: str) -> frozenset[str]:
     }
     for said in _POSITIVE.finditer(question):
         found.update(re.findall(_LETTER, next(filter(None, said.groups()))))
-    found = (found - _ARGUMENTS) | {one for one in _OF_NATURE if not _gives(question, one)}
+    found = (found - _ARGUMENTS) | {one for one in _OF_NATURE if not _has_letter(question, one)}
     own = (re.escape(one) for one in found)
     other = [re.search(_BELOW_ZERO.format(one, one, one, one), question) is not None for one in own]
     return frozenset(re.sub("[{}]", "", one) for one, is_any in zip(found, other, strict=True) if not is_any)
 
 
 def power_asked(question: str) -> int:
-    """2 where a question asks for an area, 3 for a volume, 1 for a length, else 0."""
-    kinds = {kind for one in _asked(question) for kind in one.dimensions}
+    """The power of length that a question asks for: 2 for an area, 3 for a volume, 1 for a length, else 0."""
+    kinds = {kind for one in _asked_quantities(question) for kind in one.dimensions}
     return next((power for power, kind in ((2, "length^2"), (3, "length^3"), (1, "length")) if kind in kinds), 0)
 
 
@@ -277,17 +289,20 @@ _OF_ANYTHING = frozenset({"sum", "total", "count", "amount"})
 
 @lru_cache(maxsize=1_024)
 def names_quantity(noun: str) -> bool:
-    """Whether a noun is a quantity of its own, and no sum or count that may be anything's."""
-    return not _named(noun) <= _SUMS | {"mean", "sum", "total", "difference"}
+    """Whether a noun names a quantity, such as `area`, and not only a sum, total, mean or difference of anything."""
+    return not _quantities_named_in(noun) <= _SUMS | {"mean", "sum", "total", "difference"}
 
 
 def names_one_quantity(text: str) -> bool:
-    """Whether a text speaks of one quantity alone, and of no part of it; an area and a height may make a volume."""
-    named = _named(text)
+    """Whether a text names at most one quantity besides lengths, as `area` does, and no percentage or other share.
+
+    A text with two quantities, such as an area and a mass, may combine them to a third one.
+    """
+    named = _quantities_named_in(text)
     return len(named - {"length"}) <= 1 and named.isdisjoint(_SHARES)
 
 
-# Quantities of one kind that are each something else
+# Groups of quantities of one kind, of which no two are the same
 _CONTRASTS = (
     frozenset(("gcd", "lcm", "quotient", "remainder")),
     frozenset(("perimeter", "radius", "diameter", "hypotenuse", "height", "width")),
@@ -299,10 +314,15 @@ _CONTRASTS = (
 
 
 def is_other_kind(said: str, question: str) -> bool:
-    """Whether a text speaks of a quantity that cannot be the one asked for by another name: of another dimension, or of
-    the same kind.
+    """Whether a text names a quantity that cannot be the one that the question asks for.
+
+    It has another dimension, as `the perimeter` for an area, or contrasts with it, as `the height` for a width.
+
+    Args:
+        said: the text.
+        question: the question.
     """
-    asked, told = _asked(question), _named(said)
+    asked, told = _asked_quantities(question), _quantities_named_in(said)
     own = frozenset(one.name for one in asked)
     if any(not own.isdisjoint(kind) and not told.isdisjoint(kind - own) for kind in _CONTRASTS):
         return True
@@ -312,12 +332,12 @@ def is_other_kind(said: str, question: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _named(text: str) -> frozenset[str]:
-    """The quantities that a text speaks of."""
+def _quantities_named_in(text: str) -> frozenset[str]:
+    """The names of the quantities in the table whose nouns a text has: area and volume for `its area and volume`."""
     return frozenset(one.name for one in _QUANTITIES if one.said.search(text[-_MAX_CHARS:]))
 
 
-# Some patterns look at a place twice
+# Some patterns look at the same characters twice, so long texts are cut
 _MAX_CHARS, _MAX_ANSWER = 5_000, 300
 _FORMULA = re.compile(r"\$[^$]*\$|\\\(.*?\\\)")
 _HEAD = re.compile(r"\\(?:text[a-z]*|mathrm|mbox)\s*\{(?P<words>[^{}\d=:]*)\}?(?:\\[ ,;:!]|[=:~\s}])*(?=[-\\\d(])")
@@ -328,12 +348,16 @@ _CLOCK = re.compile(r"\d:\d\d.*\b[ap]\.?\s?m\b", re.IGNORECASE)
 
 
 def names_another(answer: str, question: str) -> str:
-    """The name or letter with which an answer gives its value to another quantity than is asked for; empty for none."""
-    asked = _asked(question)
+    r"""The name or letter by which an answer says that its value is a different quantity than the question asks for.
+
+    `P` for the answer `P = 20` and `Perimeter` for `\text{Perimeter: } 20`, if an area is asked for. Empty if there is
+    no such name.
+    """
+    asked = _asked_quantities(question)
     own = frozenset(one.name for one in asked)
     head = _HEAD.match(answer[:_MAX_ANSWER])
-    if head is not None and (said := _named(head["words"])):
-        near = own | _named(asking_clause(question)[0]) if own else _named(question)
+    if head is not None and (said := _quantities_named_in(head["words"])):
+        near = own | _quantities_named_in(asking_clause(question)[0]) if own else _quantities_named_in(question)
         near |= _DIVISION if not near.isdisjoint(_DIVISION) else frozenset()
         if said.isdisjoint(near):
             return head["words"].strip()
@@ -357,7 +381,10 @@ _ASKS_PRODUCT = re.compile(
 
 
 def combines_unknowns(name: str, question: str) -> bool:
-    """Whether a name is the sum or the product of unknowns which a question asks for in words: `x_1+x_2`."""
+    """Whether a name is the sum or product of unknowns that a question asks for in words.
+
+    The name `x_1+x_2` is, if the question asks for the sum of the roots.
+    """
     if (
         len(name) > _MAX_NAME
         or _COMBINED.fullmatch(name) is None
@@ -365,18 +392,28 @@ def combines_unknowns(name: str, question: str) -> bool:
     ):
         return False
     if "+" in name:
-        return any(one.name == "sum" for one in _asked(question))
+        return any(one.name == "sum" for one in _asked_quantities(question))
     return _ASKS_PRODUCT.search(asking_clause(question)[0]) is not None
 
 
 def axis_of_another(answer: str, question: str) -> str:
-    """The coordinate that an answer gives, where the question asks for the other one, whichever letters it gives."""
-    axes, name = [_AXES[one.name] for one in _asked(question) if one.name in _AXES], _NAME.match(answer[:_MAX_ANSWER])
+    """The coordinate that an answer gives, if the question asks for the other one: `y` for `y = 3`, if x is asked for.
+
+    Empty if the answer gives no coordinate, or the right one. It does not matter which letters the question has.
+    """
+    axes, name = (
+        [_AXES[one.name] for one in _asked_quantities(question) if one.name in _AXES],
+        _NAME.match(answer[:_MAX_ANSWER]),
+    )
     is_other = len(axes) == 1 and name is not None and name["letter"] in _AXES.values() and name["letter"] != axes[0]
     return name["letter"] if name is not None and is_other else ""
 
 
 def _letter_of_another(answer: str, asked: tuple[_Quantity, ...], question: str) -> str:
+    """The letter before the value, if it usually means a different quantity: the P of `P = 20` for an area.
+
+    Empty if it may mean a quantity that is asked for, or if the question has the letter itself.
+    """
     name = _NAME.match(answer)
     if name is None:
         return ""
@@ -384,24 +421,27 @@ def _letter_of_another(answer: str, asked: tuple[_Quantity, ...], question: str)
     known = {letter, re.sub("[{}]", "", f"{letter}{name['index'] or ''}")}
     if len(letter) > 1:
         means = {one.name for one in _QUANTITIES if letter in one.letters}
-        return letter if means and means.isdisjoint(_named(question)) else ""
+        return letter if means and means.isdisjoint(_quantities_named_in(question)) else ""
     letters = frozenset[str]().union(*(one.letters for one in asked))
     others = _LETTERS
     if {one.name for one in asked} <= _OF_ANYTHING:
-        # of apples or of earnings: any letter may name them, but one of a quantity that the question tells of
+        # any letter may name a number of apples or an amount, unless it means another quantity in the question
         if re.search(rf"\b{re.escape(name['letter'])}", asking_clause(question)[0], re.IGNORECASE) is not None:
             return ""
-        told = _named(question)
+        told = _quantities_named_in(question)
         others = frozenset[str]().union(*(one.letters for one in _QUANTITIES if one.name in told))
     is_other = letters and known & others and not known & letters
-    return letter if is_other and not _gives(question, letter) else ""
+    return letter if is_other and not _has_letter(question, letter) else ""
 
 
 _WHEN = re.compile(r"\bwhen\b|\bwhat time\b|\bwhich time\b|clock|time of day|\bwann\b|uhrzeit|几点|何時", re.IGNORECASE)
 
 
-def _gives(question: str, letter: str) -> bool:
-    """Whether the question has a letter, no article, or a name that begins with it."""
+def _has_letter(question: str, letter: str) -> bool:
+    """Whether a question has a letter by itself, `the point P`, or a name that begins with it, `Peter`.
+
+    An article does not count: `A set is given` does not have the letter A.
+    """
     behind = r"(?![a-zA-Z'’]| [a-z])" if letter in "AaI" else r"(?![a-zA-Z])"
     own = re.escape(letter)
     # within a sentence no article has a capital
@@ -410,9 +450,18 @@ def _gives(question: str, letter: str) -> bool:
 
 
 def measures_another(ref: Node, ans: Node, question: str, asked_units: frozenset[PhysicalUnit]) -> str:
-    """The mark, unit or counted noun behind a value that is of no quantity which the question asks for; else empty."""
-    asked = _asked(question)
-    # the dimension is that of what is added, where the table has its noun
+    """The mark, unit or counted noun of an answer that does not fit the question: `cm` of `20 cm` for an area.
+
+    Empty if the answer has none, or if it fits or may fit.
+
+    Args:
+        ref: the reference; the result is empty if it has a mark or unit itself.
+        ans: the answer.
+        question: the question.
+        asked_units: the units in which the question asks for the value.
+    """
+    asked = _asked_quantities(question)
+    # the dimension of a sum is that of what is added, if the table has the noun for that
     kinds = [kind for one in [one for one in asked if one.name not in _SUMS] or asked for kind in one.dimensions]
     clause = asking_clause(question)[0]
     if isinstance(ref, Degrees | Percent | Quantity):
@@ -423,12 +472,12 @@ def measures_another(ref: Node, ans: Node, question: str, asked_units: frozenset
             return "degrees" if is_other or _ANGLES.search(question) is None else ""
         case Percent():
             is_whole = (value := literal(ref)) is not None and value.denominator == 1
-            asks_share = "%" in kinds or not _SHARES.isdisjoint(_named(clause if asked else question))
+            asks_share = "%" in kinds or not _SHARES.isdisjoint(_quantities_named_in(clause if asked else question))
             is_measure = bool(asked) and "?" not in kinds
             return "a percentage" if not asks_share and (is_measure or is_whole) else ""
         case Quantity(_, unit) if is_physical(unit) and asked and not asked_units and "?" not in kinds:
             mine = dimension_of(unit)
-            is_own = any(_sizes(dimension_named(kind)) == _sizes(mine) for kind in kinds if kind != "%")
+            is_own = any(_without_signs(dimension_named(kind)) == _without_signs(mine) for kind in kinds if kind != "%")
             counts = any(one.name == "count" for one in asked)
             if not is_own and not (counts and mentions(question, unit)):
                 return " ".join(name for name, _ in unit)
@@ -438,25 +487,29 @@ def measures_another(ref: Node, ans: Node, question: str, asked_units: frozenset
         case Quantity(_, ((noun, 1),)) if asked_units and (counts_pieces(noun) or _is_unknown_symbol(noun)):
             return noun
         case Quantity(_, ((noun, 1),)) if not is_physical(((noun, 1),)) and noun not in _OF_MEASURES:
-            # A question in a language whose questions are not understood may count what it likes, and a measure word
-            # says nothing against one of which no quantity is known
-            counts = not clause or (not asked and noun in COUNTERS) or bool(_named(question) & _COUNTING)
+            # A question in a language that is not understood may count anything, and a measure word contradicts no
+            # question whose quantity is not known
+            counts = not clause or (not asked and noun in COUNTERS) or bool(_quantities_named_in(question) & _COUNTING)
             return "" if counts or _is_numbered(noun, question) else noun
     return ""
 
 
 def _is_unknown_symbol(unit: str) -> bool:
-    """Whether a unit is a letter or two of none in the table: the `C` of `3 C`, where amperes are asked for."""
+    """Whether a unit is one or two ASCII letters that are no known unit of physics, such as `xy`."""
     return len(unit) <= 2 and unit.isascii() and not is_physical(((unit, 1),))
 
 
 def counts_pieces(noun: str) -> bool:
-    """Whether a Chinese measure word counts pieces, of which no money or length is: `14支`, but `14块` are yuan."""
+    """Whether a Chinese measure word counts pieces, as in `14支`; not in `14块`, which means 14 yuan."""
     return noun in COUNTERS and noun != "块"
 
 
-def _sizes(dimension: dict[str, int]) -> dict[str, int]:
-    """A dimension without the signs of its powers: kilometres hour, as `km в час` is read, are those of a speed."""
+def _without_signs(dimension: dict[str, int]) -> dict[str, int]:
+    """A dimension with positive powers only, so that `km/h` and a unit that was read as `km h` have the same.
+
+    Args:
+        dimension: the powers of the base dimensions.
+    """
     return {base: abs(power) for base, power in dimension.items()}
 
 
@@ -466,7 +519,7 @@ _COUNTING = _SHARES | {"count", "amount", "mean", "total"}
 
 
 def _is_numbered(noun: str, question: str) -> bool:
-    """Whether the question has the noun behind a number, with two words between them at most."""
+    """Whether a question has the noun behind a number, with at most two words between: apples in `3 red apples`."""
     words = re.findall(r"\d+|[^\W\d_]+", question.lower())
     counted = [at for at, word in enumerate(words) if word == noun or singular(word) == noun]
     return any(word.isdigit() or is_number_word(word) for at in counted for word in words[max(at - 3, 0) : at])

@@ -48,18 +48,18 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.tokens import PROPERTIES
 
-# What a name may have, with no value of its own
+# Functions that may be part of a name, since they are not computed: `\gcd(a, b) = 3`
 _NAMING = PROPERTIES | {"gcd", "lcm", "det", "arg", "Re", "Im"}
 FIELDS = frozenset({"\\mathbb{N}_0", "\\mathbb{R}", "\\mathbb{Z}", "\\mathbb{N}", "\\mathbb{Q}", "\\mathbb{C}"})
 
 
 def is_range(node: Node) -> bool:
-    """Whether the node says which field a symbol is in: `k \\in \\mathbb{Z}`."""
+    r"""Whether the node states in which field a symbol is: `k \in \mathbb{Z}`."""
     return _range(node) is not None
 
 
 def _range(node: Node) -> tuple[str, str] | None:
-    """The symbol and the field of `k \\in \\mathbb{Z}`; None for anything else."""
+    r"""The names of the symbol and the field in `k \in \mathbb{Z}`; None for any other node."""
     match node:
         case Relation((Symbol(name), Symbol(field)), ("in",)) if field in FIELDS:
             return name, field
@@ -67,9 +67,10 @@ def _range(node: Node) -> tuple[str, str] | None:
 
 
 class ParameterRange(NamedTuple):
-    """A body and the values of its parameter.
+    r"""A formula, the `body`, and the values that its parameter takes, as in `k\pi, k \in \mathbb{Z}`.
 
-    Either a parameter runs through a field, or a condition chooses the values: then `parameter` and `field` are None.
+    Either the parameter takes all values of a field, or a condition chooses them, as in `\{k^2 : 0 < k < 5\}`. In the
+    second case `parameter` and `field` are None.
     """
 
     body: Node
@@ -99,17 +100,20 @@ def family(node: Node) -> ParameterRange | None:
 
 
 def is_bare(element: Node) -> bool:
-    """Whether the element of a set builder is its variable itself, alone or with its field."""
+    r"""Whether the element of a set builder is a variable itself, or a point of variables, and no formula.
+
+    It is in `\{x \in \mathbb{R} : x > 0\}`, but not in `\{2k : k > 0\}`.
+    """
     if is_collection(element, "tuple"):
         return all(isinstance(a, Symbol) for a in element.args)
     return isinstance(element, Symbol) or (isinstance(element, Relation) and isinstance(element.args[0], Symbol))
 
 
 def conditions(node: Node) -> bool:
-    """Whether a list holds conditions on one unknown that are meant to hold together.
+    """Whether all conditions of a list on one unknown are meant to hold together, as in `x > 1, x < 3`.
 
-    Equations list alternative values instead. No number satisfies both parts of `x < 1, x > 3`, so such a list means
-    two parts of the line.
+    False for a list with an equation: its values are alternatives. Also false for `x < 1, x > 3`: no number satisfies
+    both parts, so such a list means two parts of the line.
     """
     if not is_collection(node, "list") or not all(isinstance(a, (Relation, Connective)) for a in node.args):
         return False
@@ -124,7 +128,10 @@ def conditions(node: Node) -> bool:
 
 
 def _bound(node: Node) -> tuple[str, Fraction]:
-    """The sign (`<` or `>`) and the number of a bound like `x > 3` or `3 < x`; an empty sign for any other node."""
+    """The relation sign and the number of a bound: `>` and 3 for `x > 3` and for `3 < x`, also for `x >= 3`.
+
+    The sign is the empty string for any other node.
+    """
     match node:
         case Relation((Symbol(), right), ("<" | "<=" | ">" | ">=" as name,)):
             side, value = name[0], literal(right)
@@ -139,7 +146,10 @@ _BOUNDS = frozenset({"<", "<=", ">", ">=", "!="})
 
 
 def is_name(node: Node) -> bool:
-    """Whether the node can be a name: a symbol, call, word, tuple of names, segment like `AB`, integral or limit."""
+    r"""Whether the node can be the name of a value: the left side of `x = 2`, `f(x) = x + 1` or `AB = 5`, not `2x`.
+
+    Words, tuples of names, `A \cup B`, derivatives, integrals and limits can be names, too.
+    """
     if isinstance(node, Symbol):
         return node.name not in CONSTANTS and not node.name.startswith("\\mathbb")
     if isinstance(node, (UndefinedCall, Text)) or is_unevaluated(node) or is_differential(node):
@@ -164,7 +174,7 @@ def is_name(node: Node) -> bool:
 
 
 def is_differential(node: Node) -> bool:
-    r"""Whether the node is a derivative that is not worked out, or a gradient: `\frac{d}{dx} x^3`, `\nabla f`."""
+    r"""Whether the node is a derivative that is not computed yet, or a gradient: `\frac{d}{dx} x^3`, `\nabla f`."""
     match node:
         case Product((Symbol(sign), _)):
             return sign.startswith(("d d ", "d ^ 2 d ", "\\partial \\partial ", "\\nabla"))
@@ -172,12 +182,12 @@ def is_differential(node: Node) -> bool:
 
 
 def is_unevaluated(node: Node) -> bool:
-    """Whether the node has a limit or an integral; sums and products are arithmetic, and do not count."""
+    r"""Whether the node has a limit or an integral: `\int x\,dx`. Sums and products of many terms do not count."""
     return any(isinstance(n, BigOperator) and n.sign in ("lim", "int") for n in walk(node))
 
 
 def is_work(node: Node) -> bool:
-    """Whether the node has a limit, an integral or a remainder that is not computed yet."""
+    r"""Whether the node has a limit, an integral or a remainder that is not computed yet, such as `17 \bmod 5`."""
     found = types_in(node)
     if Apply in found and any(is_applied(n, "mod") for n in walk(node)):
         return True
@@ -185,7 +195,7 @@ def is_work(node: Node) -> bool:
 
 
 def label(name: Node) -> tuple[str, ...]:
-    """The key that equal names share. A function's parameter does not count, and `y` is the same as `f(x)`."""
+    """A key that two names share if they mean the same: `("g",)` for `g(x)` and `g(t)`, `("y",)` for `y` and `f(x)`."""
     match name:
         case UndefinedCall(function):
             return ("y",) if function in ("f", "y") else (function,)
@@ -237,16 +247,17 @@ def assignment(node: Node) -> tuple[Node, Node] | None:
 
 
 def is_equal_names(node: Node) -> bool:
-    """Whether a chain states that several names are equal: `x = y = 1`. A shorter statement would lose a name."""
+    """Whether a chain states that several names are equal, as `x = y = 1` does, and not `x = 2 + 1 = 3`."""
     return len(node.args) > 2 and any(isinstance(a, Symbol) and is_name(a) for a in node.args[1:])
 
 
 def is_segment(node: Node) -> bool:
-    """Whether the node is a product of capital letters, which names a segment: `AB`."""
+    """Whether the node is a product of capital letters, as in the name of a segment: `AB`."""
     return isinstance(node, Product) and all(isinstance(a, Symbol) and a.name[:1].isupper() for a in node.args)
 
 
 def _named_chain(node: Relation) -> tuple[Node, Node] | None:
+    """The name and the rest of a chain: x and `2 + 1 = 3` of `x = 2 + 1 = 3`. None if it does not name a value."""
     name = node.args[0]
     if not (is_name(name) or name == E) or node.operators[0] != "=" or "in" in node.operators or is_equal_names(node):
         return None
@@ -255,7 +266,10 @@ def _named_chain(node: Relation) -> tuple[Node, Node] | None:
 
 
 def named_value(node: Node) -> Node | None:
-    r"""The constant value of a geometric name: the 3 of `\frac{AB}{CD} = 3`; None for any other node."""
+    r"""The value in an equation of a geometric name with a constant: 3 for `\frac{AB}{CD} = 3`.
+
+    None for any other node, also for `x = 3`.
+    """
     match node:
         case Relation((name, value), ("=",)) if _is_geometric(name) and not symbols(value):
             return value
@@ -263,7 +277,10 @@ def named_value(node: Node) -> Node | None:
 
 
 def _is_geometric(node: Node) -> bool:
-    """Whether the node is made of segments, triangles or functions of an angle, not of unknowns to solve for."""
+    r"""Whether the node is made of segments, triangles or functions of an angle, such as `AB` and `\sin \alpha`.
+
+    Then its letters are no unknowns to solve for.
+    """
     if isinstance(node, Number) or (isinstance(node, Text) and node.words.isupper()):
         return True
     if len(node.args) > 1 and is_segment(node):
@@ -276,7 +293,7 @@ def _is_geometric(node: Node) -> bool:
 
 
 def is_solved_region(node: Node) -> bool:
-    """Whether a set of real numbers is given by its ends, so that nothing is left to solve."""
+    """Whether the node gives a set of real numbers by its ends, as `1 < x <= 4` and `(1, 4]` do, but not `x^2 > 4`."""
     match node:
         case Connective("and" | "or", args) | Collection("list", args):
             parts = [is_solved_region(a) for a in args]
@@ -300,7 +317,7 @@ def is_solved_region(node: Node) -> bool:
 
 
 def without_unsolved(node: Connective) -> Node:
-    """A statement without the parts joined by `or` that say unsolved what a solved one says: `x > 2 or x - 2 > 0`."""
+    """The statement without its unsolved alternatives that repeat a solved one: `x > 2` for `x > 2 or x - 2 > 0`."""
     said = {limits for one in node.args if is_solved_region(one) and (limits := _limits(one))}
     kept = tuple(one for one in node.args if is_solved_region(one) or _limits(one) not in said)
     if node.operator != "or" or len(kept) == len(node.args):
@@ -309,7 +326,10 @@ def without_unsolved(node: Connective) -> Node:
 
 
 def _limits(node: Node) -> frozenset[tuple[str, str, Fraction]] | None:
-    """The bounds that must all hold, solved for their unknowns: `x > -5` for `x + 5 > 0`; None for another node."""
+    """The bounds of a statement, solved for their unknowns: `("x", ">", -5)` for `x + 5 > 0`.
+
+    All of them must hold. None if a part of the statement is no such bound.
+    """
     found = set()
     for one in node.args if is_joined(node, "and") else (node,):
         match one:
@@ -326,6 +346,7 @@ def _limits(node: Node) -> frozenset[tuple[str, str, Fraction]] | None:
 
 
 def _is_no_end(node: Node) -> bool:
+    """Whether the node cannot be an end of an interval, because it has a relation, a list or a tuple in it."""
     return any(isinstance(n, Relation) or is_collection(n, "list", "tuple") for n in walk(node))
 
 
@@ -334,6 +355,7 @@ def _is_solved_part(node: Node) -> bool:
 
 
 def _is_solved_builder(builder: SetBuilder) -> bool:
+    r"""Whether the conditions of a set builder give its set by ends, as those of `\{x : x > 1, x < 3\}` do."""
     element = builder.element
     unknown = element.args[0] if isinstance(element, Relation) else element
     if isinstance(element, Relation) and not (is_range(element) or _is_membership(element)):
@@ -345,13 +367,14 @@ def _is_solved_builder(builder: SetBuilder) -> bool:
 
 
 def conditions_of(builder: SetBuilder) -> tuple[Node, ...]:
-    """The conditions of a set builder, all of which must hold."""
+    r"""The conditions of a set builder, which must hold together: `x > 1` and `x < 3` of `\{x : x > 1, x < 3\}`."""
     condition = builder.condition
     joined = is_collection(condition, "list") or is_joined(condition, "and")
     return condition.args if joined else (condition,)
 
 
 def _is_membership(node: Node) -> bool:
+    r"""Whether the node states that a symbol is, or is not, in a solved set: `x \in [0, 1]`."""
     match node:
         case Relation((Symbol(), whole), ("in" | "notin",)):
             return is_solved_region(whole)
@@ -359,11 +382,15 @@ def _is_membership(node: Node) -> bool:
 
 
 def _is_point(node: Node) -> bool:
+    """Whether the node gives a name a constant value on its right side: `x = 2`."""
     return is_equation(node) and assignment(node) is not None and not symbols(node.args[1])
 
 
 def region_name(node: Node) -> str | None:
-    """The unknown of a solved set of real numbers; None if it names no unknown, or several."""
+    """The name of the unknown in a solved set of real numbers: x for `x > 2 and x < 4`.
+
+    None if the set names no unknown, as `[0, 1)`, or several; `(…)` if its unknown is no symbol, as in `f(x) > 2`.
+    """
     if isinstance(node, Connective) or is_collection(node, "list"):
         names = {region_name(a) for a in node.args}
         return next(iter(names)) if len(names) == 1 else None
@@ -381,7 +408,10 @@ def region_name(node: Node) -> str | None:
 
 
 def _solved_bounds(node: Relation) -> Node | None:
-    """The unknown of `x > 2`, `3 < x` or `1 < x \\le 4`, whose ends are constants; None for any other relation."""
+    """The unknown of a relation whose ends are constants: x for `x > 2`, `3 < x`, `1 < x <= 4` and `-2x > 4`.
+
+    None for any other relation.
+    """
     operators = node.operators
     if not set(operators) <= _BOUNDS or len(node.args) > 3:
         return None
@@ -397,12 +427,12 @@ def _solved_bounds(node: Relation) -> Node | None:
 
 
 def is_condition(node: Node) -> bool:
-    """Whether the set is given by a condition on its elements."""
+    """Whether the node gives a set by a condition on its elements, as `x > 2` does, and not by ends, as `(2, 3)`."""
     return any(isinstance(n, (SetBuilder, Relation)) for n in walk(node))
 
 
 def has_factor(node: Node) -> bool:
-    """Whether a number or a sign stands before the unknown of a bound, as in `-2x > 4`."""
+    """Whether the unknown of a bound has a number or a minus sign before it, as in `-2x > 4`."""
     if isinstance(node, Relation):
         return _solved_bounds(node) not in (None, *node.args)
     if isinstance(node, SetBuilder):
@@ -411,7 +441,7 @@ def has_factor(node: Node) -> bool:
 
 
 def _unknown(node: Node) -> Node | None:
-    """The unknown of a node that is an unknown, perhaps after a sign or a number: the x of `-2x`; else None."""
+    """The unknown of a node like `x`, `-x` or `-2x`, which is x. None for any other node."""
     match node:
         case Negation(inside):
             return _unknown(inside)
@@ -424,9 +454,10 @@ _MOST_SETS = 5
 
 
 def same_sets(ref: Node, ans: Node) -> bool:
-    r"""Whether two formulas in the names of sets are the same set, as `A \setminus B` is `A \cap B^c`.
+    r"""Whether two formulas in the names of sets give the same set, as `A \setminus B` and `A \cap B^c` do.
 
-    Every combination of memberships is tried. A formula with more letters than the reference's is a step to it.
+    Every case of an element in some of the sets and not in the others is tried. False for an answer with more letters
+    than the reference: it is not simplified far enough.
     """
     if not any(isinstance(n, SetOperation) for side in (ref, ans) for n in walk(side)):
         return False
@@ -447,6 +478,7 @@ def same_sets(ref: Node, ans: Node) -> bool:
 
 
 def _set_names(node: Node) -> list[str]:
+    r"""The names of all sets in a formula, in order and without marks of complements: A and B of `A \cap B^c`."""
     match node:
         case Symbol(name):
             return [name.rstrip("'")]
@@ -465,7 +497,11 @@ _HOLDS: dict[str, Callable[[list[bool]], bool]] = {
 
 
 def _is_member(node: Node, inside: dict[str, bool]) -> bool | None:
-    """Whether an element that is in these sets is in that of the formula; None for no such formula."""
+    r"""Whether an element is in the set that a formula gives, `A \cap B`; None if the node is no such formula.
+
+    Args:
+        inside: for the name of each set whether the element is in it.
+    """
     args: tuple[Node, ...]
     match node:
         case Symbol(name):
@@ -492,7 +528,7 @@ Order = Callable[[Node, Node], int]
 
 
 class NotSolved(Exception):
-    """The set is not given by its ends, or the comparer cannot order them."""
+    """The node does not give a set by its ends, or the ends cannot be compared."""
 
 
 class Piece(NamedTuple):
@@ -508,13 +544,17 @@ _LINE = Piece(_MINUS_INFINITY, False, INFINITY, False)
 
 
 class Pieces:
-    """Reads sets of real numbers as pieces; the caller gives the function that orders two finite ends."""
+    """Turns sets of real numbers into intervals from left to right, so that two sets can be compared.
+
+    Args:
+        order: compares two finite ends.
+    """
 
     def __init__(self, order: Order) -> None:
         self._order_of_finite = order
 
     def of(self, node: Node) -> list[Piece]:
-        """The pieces of a solved set from left to right; no two of them touch.
+        """The intervals of a solved set from left to right, no two of which touch: two for `x < 1 or x > 3`.
 
         Raises:
             NotSolved: the node is not a solved set, or has too many pieces.
@@ -525,12 +565,14 @@ class Pieces:
         return found
 
     def order(self, left: Node, right: Node) -> int:
+        """-1, 0 or 1 if the first end is below, equal to or above the second; an end may be infinite."""
         sides = [_infinite(left), _infinite(right)]
         if any(sides) or left == right:
             return (sides[0] > sides[1]) - (sides[0] < sides[1])
         return self._order_of_finite(left, right)
 
     def _read(self, node: Node) -> list[Piece]:
+        """The intervals of a solved set in any order; they may overlap."""
         match node:
             case Relation():
                 return self._relation(node)
@@ -578,7 +620,13 @@ class Pieces:
         return self._common(found)
 
     def _half(self, name: str, left: Node, right: Node) -> list[Piece]:
-        """The part of the line on which one relation between the unknown and an end holds."""
+        """The intervals in which one relation holds: from 3 to infinity for `3 < x`.
+
+        Args:
+            name: the relation sign.
+            left: the left side; one side is the unknown, perhaps with a factor, the other is its end.
+            right: the right side.
+        """
         if _has_unknown(right):
             left, right = right, left
             name = TURNED.get(name, name)
@@ -597,7 +645,13 @@ class Pieces:
         return [] if end == INFINITY else [Piece(end, name == ">=" and not _infinite(end), INFINITY, False)]
 
     def _divided(self, left: Negation | Product, right: Node, name: str) -> tuple[Node, Node, str]:
-        """The sides and the sign of `-2x > 4`, divided by the sign or number before the unknown: `x < 4/-2`."""
+        """A relation divided by the minus sign or number before its unknown: x, `4/-2` and `<` for `-2x > 4`.
+
+        Args:
+            left: the side with the unknown.
+            right: the other side.
+            name: the relation sign.
+        """
         if isinstance(left, Negation):
             return left.inside, _negated(right), TURNED.get(name, name)
         times, unknown = left.args
@@ -609,6 +663,7 @@ class Pieces:
         return unknown, right if _infinite(right) else Quotient(right, times), name
 
     def _outside(self, pieces: Sequence[Piece]) -> list[Piece]:
+        """The intervals of all numbers that are in none of these pieces."""
         found = [_LINE]
         for piece in pieces:
             left = Piece(_MINUS_INFINITY, False, piece.low, not piece.low_in and not _infinite(piece.low))
@@ -617,6 +672,7 @@ class Pieces:
         return found
 
     def _common(self, sets: Sequence[Sequence[Piece]]) -> list[Piece]:
+        """The intervals of the numbers that are in all of these sets; raises `NotSolved` if there are too many."""
         found = list(sets[0])
         for other in sets[1:]:
             found = [p for a in found for b in other if not self._empty(p := self._both(a, b))]
@@ -625,6 +681,7 @@ class Pieces:
         return found
 
     def _both(self, left: Piece, right: Piece) -> Piece:
+        """The intersection of two intervals; its low end is above its high end if they have no common number."""
         low, high = self.order(left.low, right.low), self.order(left.high, right.high)
         return Piece(
             left.low if low >= 0 else right.low,
@@ -655,6 +712,7 @@ class Pieces:
         return self.order(left.low, right.low) or right.low_in - left.low_in
 
     def _touch(self, left: Piece, right: Piece) -> bool:
+        """Whether two intervals, of which `left` begins first, have no number between them."""
         gap = self.order(left.high, right.low)
         return gap > 0 or (gap == 0 and (left.high_in or right.low_in))
 
