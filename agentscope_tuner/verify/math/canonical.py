@@ -425,7 +425,7 @@ POINT = re.compile(r"[A-Z](?:_\d)?'*")
 
 
 def is_named_tuple(node: Node) -> bool:
-    """Whether the node is a point with its name, `V(3, -4)`, or the span of vectors: neither is a product."""
+    """Whether a product is in truth a point with its name, `V(3, -4)`, or the span of vectors."""
     match node:
         case Product((Symbol("span" | "Span"), _)):
             return True

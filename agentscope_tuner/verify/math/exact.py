@@ -71,7 +71,11 @@ def angle(node: Node) -> Angle | None:
 
 
 def _collect(node: Node, times: Fraction, found: dict[str, Fraction]) -> bool:
-    """Add `times` the coefficients of the node's symbols to `found`; False if the node is not linear in them."""
+    """Add the coefficient of each symbol in the node, multiplied by `times`, to `found`.
+
+    Returns:
+        False if the node is not a sum of multiples of symbols, such as `x^2`.
+    """
     match node:
         case Symbol(name) if name == _PI or (name not in CONSTANTS and name != "\\ldots" and "\\mathbb" not in name):
             found[name] = found.get(name, Fraction(0)) + times
@@ -173,7 +177,7 @@ class Exact:
         self.opaque = False
 
     def value(self, node: Node) -> Fraction:
-        """The node's exact value at this point.
+        """The node's exact value at this point: for `2x` twice the integer that x has here.
 
         Raises:
             Unknown: the node has no exact value, or a number is over the bound.
@@ -391,7 +395,7 @@ Exponents = dict[int, Fraction]
 
 
 class NotFactored(Exception):
-    """The expression is not a product of powers of rational numbers, or a number in it is too large to factor."""
+    r"""The expression is not a product of powers of rational numbers (`1 + \sqrt 2`), or has too large a number."""
 
 
 def primes_of(number: int) -> Exponents:

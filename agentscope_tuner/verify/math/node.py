@@ -77,7 +77,7 @@ class Sum(Node):
 
 @dataclass(frozen=True, slots=True)
 class Product(Node):
-    """A product of factors."""
+    """A product of factors, with or without an operator between them: `2x`."""
 
     args: tuple[Node, ...]
 
@@ -119,12 +119,12 @@ class Signed(Node):
 
 @dataclass(frozen=True, slots=True)
 class Negation(Signed):
-    """The minus sign before a term."""
+    """A term with a minus sign before it: `-x`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlusMinus(Node):
-    r"""`\pm` with one operand after it, or with one before and one after; `plus_first` is false for `\mp`."""
+    r"""A plus-minus sign with one operand, `\pm 2`, or two, `1 \pm 2`; `plus_first` is false for `\mp`."""
 
     args: tuple[Node, ...]
     plus_first: bool
@@ -132,7 +132,7 @@ class PlusMinus(Node):
 
 @dataclass(frozen=True, slots=True)
 class Apply(Node):
-    """A known function, by its canonical name: `sin`, `log`, `abs`, `factorial`, `det`."""
+    r"""A known function with its arguments, by its canonical name: `arctan` for `\arctg x`, `abs` for `|x|`."""
 
     function: str
     args: tuple[Node, ...]
@@ -140,7 +140,7 @@ class Apply(Node):
 
 @dataclass(frozen=True, slots=True)
 class UndefinedCall(Node):
-    """A function that only the text defines: `f(x)`."""
+    """A function that is not known in general, and named only in the text: `f(x)`."""
 
     function: str
     args: tuple[Node, ...]
@@ -186,7 +186,10 @@ CollectionKind = Literal["list", "tuple", "set", "ratio"]
 
 @dataclass(frozen=True, slots=True)
 class Collection(Node):
-    """Several members. A `list` has no brackets; the members of a `ratio` have colons between them."""
+    r"""Several members: `1, 2` is a `list`, `(1, 2)` a `tuple`, `\{1, 2\}` a `set`.
+
+    A `ratio` is only the name of a value: the left side of `x : y = 3 : 4`.
+    """
 
     kind: CollectionKind
     args: tuple[Node, ...]
@@ -220,7 +223,7 @@ class Interval(Node):
 
 @dataclass(frozen=True, slots=True)
 class SetOperation(Node):
-    """A union, intersection or difference of sets; a difference has two operands."""
+    r"""A union, an intersection or a difference of sets: `A \cup B`. A difference has two operands."""
 
     operator: Literal["union", "intersection", "difference"]
     args: tuple[Node, ...]
@@ -298,12 +301,12 @@ def is_relation(node: Node, *operators: str) -> bool:
 
 
 def is_equation(node: Node) -> bool:
-    """Whether the node is a single equation with two sides."""
+    """Whether the node is an equation with two sides, `x = 2`, and no longer chain."""
     return isinstance(node, Relation) and node.operators == ("=",)
 
 
 def is_collection(node: Node, *kinds: CollectionKind) -> bool:
-    """Whether the node is a collection of one of these kinds."""
+    """Whether the node is a collection of one of these kinds, such as a `tuple`."""
     return isinstance(node, Collection) and node.kind in kinds
 
 
@@ -328,7 +331,7 @@ def is_matrix(node: Node) -> bool:
 
 
 def value_of(node: Node) -> Fraction | None:
-    """The value of a number node; None for any other node."""
+    """The value of a single `Number` node; None for any other node, also for `-2` (see `literal`)."""
     return node.value if isinstance(node, Number) else None
 
 
@@ -364,7 +367,7 @@ def mapped(node: Node, change: Callable[[Node], Node]) -> Node:
 
 
 def unsigned(node: Node) -> Node:
-    """The node without the minus signs before it."""
+    """The node without the minus signs before it: x for `-x`."""
     while isinstance(node, Negation):
         node = node.inside
     return node
@@ -389,7 +392,10 @@ def walk(node: Node) -> list[Node]:
 
 
 def symbols(node: Node) -> frozenset[str]:
-    r"""The names of all symbols in the tree, bound ones too, except constants and fields like `\mathbb{R}`."""
+    r"""The names of all symbols in the tree: x and k for `x + \sum_{k=1}^3 k`.
+
+    Constants such as `\pi` and fields like `\mathbb{R}` are left out.
+    """
     names = {n.name for n in walk(node) if type(n) is Symbol}
     return frozenset(one for one in names - CONSTANTS if one[:7] != "\\mathbb")
 
@@ -424,7 +430,7 @@ EQUAL, DIFFERENT, UNKNOWN = Outcome.EQUAL, Outcome.DIFFERENT, Outcome.UNKNOWN
 
 
 def all_of(outcomes: Sequence[Outcome]) -> Outcome:
-    """EQUAL when all outcomes are; DIFFERENT when any outcome is; else UNKNOWN."""
+    """EQUAL if all outcomes are equal, DIFFERENT if one of them is different, else UNKNOWN."""
     if DIFFERENT in outcomes:
         return DIFFERENT
     return UNKNOWN if UNKNOWN in outcomes else EQUAL
@@ -461,7 +467,7 @@ def plain_key(text: str) -> tuple[str, str, str] | None:
 
 
 def decimals(node: Node) -> int | None:
-    r"""How many decimals the value of a written number has: 2 for `0.25`, and 3 for `12.5\%`, which is 0.125.
+    r"""The number of decimals that the value of a written number has: 2 for `0.25`, and 3 for `12.5\%`, which is 0.125.
 
     None for a formula, such as `1/4`, and for decimals that repeat for ever.
     """
@@ -578,7 +584,7 @@ def _takes_rounded(ref: Node, ref_places: int, ans: Node, ans_places: int | None
 
 
 def half_up(value: Fraction, places: int) -> Fraction:
-    """The value rounded to `places` decimals. Halves go away from zero, so every value has exactly one rounding."""
+    """The value rounded to `places` decimals. Halves are rounded away from zero: 5/2 to 3, and -5/2 to -3."""
     scaled = abs(value) * 10**places + Fraction(1, 2)
     whole = scaled.numerator // scaled.denominator
     return Fraction(whole if value >= 0 else -whole, 10**places)

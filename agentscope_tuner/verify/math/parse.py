@@ -186,7 +186,7 @@ class Parser:
         return token.text.lower()
 
     def starts_operand(self) -> bool:
-        """Whether an operand is next, as after the 2 of `2x`: without an operator before it, it is a factor."""
+        """Whether the next token begins an operand, as the x of `2x` does: it needs no operator to be a factor."""
         if self.at >= len(self.tokens):
             return False
         token = self.tokens[self.at]
@@ -234,7 +234,7 @@ class Parser:
         return found
 
     def circle_group(self) -> bool:
-        r"""Move past `{\circ}` if it follows, and return whether it did."""
+        r"""Move past the `{\circ}` of `90^{\circ}` if it is next, and return whether it was."""
         if [t.text for t in self.tokens[self.at : self.at + 3]] in (["{", "\\circ", "}"], ["{", "*", "}"]):
             self.at += 3
             return True
@@ -293,7 +293,7 @@ class Parser:
         return found[0] if len(found) == 1 else Connective("and", tuple(found))
 
     def relation(self) -> Node:
-        """A relation, or a chain of relations: `a < b < c` is one node with three members."""
+        """Read a relation or a chain of relations, or a single side: `a < b < c` is one node with three operands."""
         if self.peek_word() == "not":
             self.at += 1
             return Connective("not", (self.relation(),))
@@ -551,7 +551,10 @@ class Parser:
         return Number(recurring(text, digits), f"{text}({digits})")
 
     def _until_dot(self) -> str:
-        r"""The digits after the first dotted digit of `0.\dot{1}42\dot{7}`; empty if only one digit is dotted."""
+        r"""Read on to the second dotted digit of `0.\dot{1}42\dot{7}`, and return the digits after the first: `427`.
+
+        Empty if only one digit has a dot.
+        """
         texts = [t.text for t in self.tokens[self.at : self.at + 5] if t.text not in ("{", "}")]
         between, rest = (texts[0], texts[1:]) if texts and texts[0].isdigit() else ("", texts)
         if rest[:1] != ["\\dot"] or len(rest) < 2 or not rest[1].isdigit():
@@ -820,7 +823,7 @@ _STATE_SIGNS = frozenset({"+", "-", ",", "\\psi", "\\phi", "\\uparrow", "\\downa
 
 
 def _mapping(members: list[Node], operators: list[str]) -> Node:
-    r"""`f: x \mapsto x^2` as `f(x) = x^2`; without a name the function is f."""
+    r"""The equation `f(x) = x^2` for `f: x \mapsto x^2`; a function without a name is called f."""
     name = members[0] if operators == [":", "mapsto"] else Symbol("f")
     if len(members) - len(operators) != 1 or len(members) > 3 or not isinstance(name, Symbol):
         raise Unreadable("a mapping of several parts")
@@ -863,7 +866,7 @@ def infix(name: str, above: Node, below: Node) -> Node:
 
 
 def is_builder(tokens: Sequence[Token]) -> bool:
-    """Whether the tokens after an opening brace have a bar or a colon before a condition, as in `x | x > 0`."""
+    """Whether these tokens, which follow an opening brace, are an element and a condition: `x | x > 0`, `x : x > 0`."""
     depth = bars = 0
     for token in tokens:
         depth += (token.kind == "open") - (token.kind == "close")
@@ -1103,9 +1106,10 @@ _OTHERWISE = frozenset("otherwise else elsewhere sonst sinon altrimenti инач
 
 
 def _bare_cases(tokens: list[Token]) -> Iterator[Token]:
-    r"""The tokens of a definition by cases without `if` and similar words, and without the punctuation before `&`.
+    r"""The tokens of a definition by cases without words such as `if`, and without punctuation at the end of a part.
 
-    `otherwise` becomes a command, in any language. Tokens after the end of the cases are left as they are.
+    `x, & \text{if } x > 0` becomes `x & x > 0`. A word for `otherwise`, in any language, becomes a command. Tokens
+    after the end of the cases are left as they are.
     """
     inside = True
     for at, token in enumerate(tokens):

@@ -381,9 +381,9 @@ _ASKS_PRODUCT = re.compile(
 
 
 def combines_unknowns(name: str, question: str) -> bool:
-    """Whether a name is the sum or product of unknowns that a question asks for in words.
+    """Whether the name before a value is the sum or product of unknowns that a question asks for in words.
 
-    The name `x_1+x_2` is, if the question asks for the sum of the roots.
+    `x_1+x_2` is, if the question is `Find the sum of the roots.`
     """
     if (
         len(name) > _MAX_NAME
@@ -399,7 +399,7 @@ def combines_unknowns(name: str, question: str) -> bool:
 def axis_of_another(answer: str, question: str) -> str:
     """The coordinate that an answer gives, if the question asks for the other one: `y` for `y = 3`, if x is asked for.
 
-    Empty if the answer gives no coordinate, or the right one. It does not matter which letters the question has.
+    Empty if the answer gives no coordinate, or the right one. Letters in the question itself make no difference.
     """
     axes, name = (
         [_AXES[one.name] for one in _asked_quantities(question) if one.name in _AXES],

@@ -77,7 +77,7 @@ from agentscope_tuner.verify.math.tokens import EMPTY_SET, INTEGERS, REALS, WORD
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An expression: a number, a formula, a quantity with its unit."""
+    """A single value: a number, a formula or a quantity with its unit, such as `5 km`."""
 
     node: Node
 
@@ -102,7 +102,7 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A matrix, or a definition by cases."""
+    """A matrix or a definition by cases: the readings of its cells, row by row, and its `node`."""
 
     rows: tuple[tuple[Reading, ...], ...]
     node: Array
@@ -442,7 +442,7 @@ def _condition(builder: SetBuilder, node: Node) -> Reading:
 
 
 def _flat(items: Sequence[Reading] | map[Reading]) -> tuple[Reading, ...]:
-    """The readings with the items of each `list` among them in its place."""
+    """The readings in their order, with each plain list among them replaced by its items."""
     found: list[Reading] = []
     for item in items:
         found.extend(item.items if is_listing(item, "list") else (item,))
@@ -518,6 +518,10 @@ def named_together(items: tuple[Reading, ...], node: Node | None = None) -> Read
 
     `x = 1, x = 2` gives one name two values. `x = 1, y = 2` is a `named` listing. `x = 1, y = 2, x = 3, y = 4` is a
     list of two named listings.
+
+    Args:
+        items: the readings.
+        node: the statement from which they come, if it is known; it is kept with a name that has several values.
     """
     named = [i for i in items if isinstance(i, Named)]
     if len(named) != len(items) or len(items) < 2:
@@ -610,7 +614,7 @@ def _is_law(node: Node) -> bool:
 
 
 def _as_set(reading: Reading) -> Reading:
-    r"""The reading of what follows `\in`: the pair of `x \in (1, 2)` is an open interval, any other reading is kept."""
+    r"""An open interval for the pair after `\in`, as in `x \in (1, 2)`; any other reading is returned as it is."""
     if is_listing(reading, "tuple") and len(reading.items) == 2:
         low, high = reading.items
         if isinstance(low, Value) and isinstance(high, Value):
@@ -673,7 +677,8 @@ def _chain(node: Relation, *, is_named: bool = False) -> Reading:
 class Side(NamedTuple):
     """An answer or a reference as it is compared: its text, tokens, tree and reading.
 
-    A text that is not mathematics has no node and no reading, and equals only itself; `problem` says why.
+    A text that is not mathematics has no node and no reading, and equals only itself. `problem` says why it cannot be
+    read, and is empty otherwise.
     """
 
     text: str

@@ -497,7 +497,9 @@ _HOLDS: dict[str, Callable[[list[bool]], bool]] = {
 
 
 def _is_member(node: Node, inside: dict[str, bool]) -> bool | None:
-    r"""Whether an element is in the set that a formula gives, `A \cap B`; None if the node is no such formula.
+    r"""Whether an element is in the set that a formula such as `A \cap B` gives: false if it is in A, but not in B.
+
+    None if the node is no formula in the names of sets.
 
     Args:
         inside: for the name of each set whether the element is in it.

@@ -79,7 +79,13 @@ _COMPLEX_PARTS = frozenset({"Re", "Im", "conj", "arg"})
 
 
 class SymbolicComparer(CheapComparer):
-    """Compares two readings part by part as the cheap stages do, but formulas, statements and sets by their values."""
+    """Compares two readings part by part as the cheap stages do, but formulas, statements and sets by their values.
+
+    Args:
+        seed: chooses the points at which formulas are evaluated.
+        question: the question of the pair, if there is one.
+        log_base: the base of a `log` that is written without a base, if it is known.
+    """
 
     def __init__(self, seed: str, question: Question | None = None, log_base: int | None = None) -> None:
         super().__init__(seed, question)

@@ -422,7 +422,7 @@ def _scan(text: str, in_text: bool, out: list[Token]) -> None:
 
 
 def _foreign(text: str, at: int, spaced: bool, out: list[Token]) -> int:
-    """Append a token for the character at `at`, which no pattern matches, or for its word; return the position after.
+    """Append a token for the character or the word at `at`, which no pattern matches, and return the position after it.
 
     A run of another alphabet's letters (Chinese, Cyrillic) is a word, which equals only itself, even if its letters
     look Latin. Any other character may change the meaning of the text around it, so the text must not be read without
@@ -871,7 +871,7 @@ _RIGHT_ARROW = re.compile(
 
 
 def _or_or_comma(found: re.Match[str]) -> str:
-    """What replaces the word between two equations: `or` for `x=1 o x=2`, a comma for `x=1 y y=2`.
+    """The replacement for the word between two equations: `or` for `x=1 o x=2`, a comma for `x=1 y y=2`.
 
     The comma is for a word that means `and`, between the values of two different names.
     """
@@ -890,7 +890,7 @@ def _joined_in_text(found: re.Match[str]) -> str:
 
 
 def _and_or_letter(letter: str, found: re.Match[str]) -> str:
-    """What replaces a one-letter word for `and` between two values, such as the `y` of `2 y 3`.
+    """The English `and` for a one-letter word that means it between two values, such as the `y` of `2 y 3`.
 
     Unchanged if the letter is also a symbol of the formula, as in `3(y-4) y (y+2)`.
     """
