@@ -344,6 +344,12 @@ def test_a_column_that_init_cannot_find_is_named_on_its_command_line(tmp_path: P
             {"question": "q", "gold": "72", "answer": "\\boxed{73}"},
             "it stands in answer, in its last \\boxed{}, not in gold",
         ),
+        ({"question": "q", "answer": "so\n#### 72"}, "it stands in answer, after its #### response:"),
+        (
+            {"question": "q", "target": "72"},
+            "it stands in target; columns named target often hold something else, look: "
+            "1 different values in 1 rows response:",
+        ),
         # the column that holds the answer is no other place
         ({"question": "q", "answer": {"value": "72"}}, "it stands in answer.value response:"),
         ({"question": "q", "answer": {"value": {"text": "72"}}}, "it stands in answer.value.text response:"),
