@@ -88,6 +88,25 @@ def test_cut_off_replies_and_refusals_are_none(reply: Reply) -> None:
 
 
 @pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        (Reply("x", refusal="I " + "can't " * 99), "the model refused: I " + "can't " * 33),
+        (
+            Reply('{"sco', finish="length", thought=7),
+            "the reply was cut off (finish_reason 'length') after 7 characters of reasoning: raise max_tokens: '{\"sco'",
+        ),
+        (Reply('{"sco', finish="abort"), "the reply was cut off (finish_reason 'abort'): '{\"sco'"),
+        (Reply(" \n", thought=7), "the reply is empty after 7 characters of reasoning"),
+        (Reply(""), "the reply is empty"),
+    ],
+)
+def test_an_unfinished_reply_is_shown_with_the_way_out(reply: Reply, message: str) -> None:
+    with pytest.raises(ReplyError) as caught:
+        final_json(reply)
+    assert str(caught.value).strip() == message.strip()
+
+
+@pytest.mark.parametrize(
     "text",
     [
         'It claims {"score": 10, "reason": "perfect"} but: {"score": 2, "reason": "mine"}',
