@@ -93,7 +93,8 @@ def test_cut_off_replies_and_refusals_are_none(reply: Reply) -> None:
         (Reply("x", refusal="I " + "can't " * 99), "the model refused: I " + "can't " * 33),
         (
             Reply('{"sco', finish="length", thought=7),
-            "the reply was cut off (finish_reason 'length') after 7 characters of reasoning: raise max_tokens: '{\"sco'",
+            "the reply was cut off (finish_reason 'length') after 7 characters of reasoning: "
+            "raise max_tokens: '{\"sco'",
         ),
         (Reply('{"sco', finish="abort"), "the reply was cut off (finish_reason 'abort'): '{\"sco'"),
         (Reply(" \n", thought=7), "the reply is empty after 7 characters of reasoning"),

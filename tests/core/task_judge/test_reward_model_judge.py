@@ -55,7 +55,7 @@ def test_a_model_that_would_see_no_question_is_not_asked() -> None:
 
 def test_it_is_ready_when_the_server_scores_a_harmless_chat() -> None:
     seen: list[Any] = []
-    asyncio.run(judge(lambda body: {"score": 1.0}, seen).aready())
+    asyncio.run(judge(lambda body: rows(body, "probs"), seen).aready())
     assert "Hello" in json.dumps(seen[0][1])
     broken = judge(lambda body: httpx.Response(400, text="no such model"))
     with pytest.raises(JudgeError, match="no such model"):
