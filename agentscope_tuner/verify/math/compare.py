@@ -3,8 +3,8 @@
 Each pair of kinds that may be equal has a rule here. A pair without a rule is different. A statement is compared with a
 solution only if the reference is the statement: else an answer could leave the equation unsolved.
 
-No answer may be equal to two different references. So where one side has a sign and the other has not, the sign gets a
-single meaning. The side without the sign, and the question, choose it; the two meanings are never both tried.
+No answer may be equal to two different references. So if only one side has a percent sign or a degree sign, the sign
+gets a single meaning. The side without the sign, and the question, choose it; the two meanings are never both tried.
 """
 
 from __future__ import annotations
@@ -121,25 +121,28 @@ from agentscope_tuner.verify.math.units import measure
 
 
 def _amount(node: Node) -> Node:
-    """The number of a quantity, an angle or a percentage; any other node as it is."""
+    """The number in a quantity, an angle or a percentage: 5 for `5\\%`; any other node as it is."""
     return node.inside if isinstance(node, Quantity | Percent | Degrees) else node
 
 
 def _steps(reading: Reading) -> list[Reading]:
-    """The statements that an answer says to follow from each other; none of another reading."""
+    r"""The statements that `\iff` or `\implies` joins: `2x=4` and `x=2` in `2x=4 \iff x=2`; empty without an arrow."""
     if not isinstance(reading, Statement) or not isinstance(node := reading.node, Relation):
         return []
     at = [place for place, sign in enumerate(node.operators) if sign in ("iff", "=>")]
     ends = [0, *(place + 1 for place in at), len(node.args)]
     parts = [(begin, end) for begin, end in itertools.pairwise(ends) if at]
-    # what follows from a letter is no equation
+    # each step must be an equation or an inequality, not a single letter
     if not all(end - begin > 1 for begin, end in parts):
         return []
     return [resolve(Relation(node.args[begin:end], node.operators[begin : end - 1])) for begin, end in parts]
 
 
 def _same_scale(exact: Node, rough: Node) -> Pair:
-    """The numbers of two sides, of two amounts in one unit; a percentage beside a plain number keeps its sign."""
+    r"""The numbers of two sides, ready to be compared: 2000 and 2000 for `2 \text{ km}` and `2000 \text{ m}`.
+
+    Units and degree signs are removed. A percent sign is kept if only one side has it.
+    """
     if isinstance(exact, Quantity) and isinstance(rough, Quantity):
         mine, theirs = measure(exact.unit), measure(rough.unit)
         times = number(mine.size / theirs.size if mine.dimension == theirs.dimension else Fraction(1))
@@ -153,7 +156,11 @@ _SURE = (DIFFERENT, UNKNOWN, EQUAL)
 
 
 def meant(ref: Node, ans: Node, question: Question | None) -> Pair | None:
-    """The two sides, with a percent or degree sign removed if the other side left it out; None if it cannot fit."""
+    """The two sides as they are to be compared, with a percent or degree sign removed if it does not count.
+
+    `50\\%` and 50 become 50 and 50; `50\\%` and 0.5 stay as they are. None if the sign makes the two different, as in
+    the answer `0.5\\%` for the reference 0.5.
+    """
     match ref, ans:
         case (Percent(), Percent()) | (Degrees(), Degrees()):
             return _unmarked(ref), _unmarked(ans)
@@ -187,7 +194,7 @@ def meant(ref: Node, ans: Node, question: Question | None) -> Pair | None:
 
 
 def _with_factors(side: Node, other: Node) -> Node:
-    """The side with a product for each call of what is a letter of the other side: `h(a+b)` beside `(a+b)h`."""
+    """The side with calls of the other side's letters as products: `h(a+b)` as h times a+b beside `(a+b)h`."""
     calls = {n.function for n in walk(side) if type(n) is UndefinedCall and len(n.args) == 1}
     letters = calls and calls & symbols(other)
 
@@ -229,7 +236,7 @@ def is_bare_log(node: Node) -> bool:
 
 
 def log_bases(ref: Node, ans: Node, question: Question | None) -> tuple[int | None, ...]:
-    r"""The bases in which to read a `\log` without a base, the same base on both sides; None stands for e.
+    r"""The bases in which to read a `\log` without a base, the same base on both sides; None means base e.
 
     Base 10 is tried after e only if both sides are combinations of logarithms: two such sides that agree in one base
     are the same answer. The result is empty if the answer's `\log` has no meaning: the question names no base, and the
@@ -250,7 +257,7 @@ def log_bases(ref: Node, ans: Node, question: Question | None) -> tuple[int | No
 
 
 def is_log_sum(node: Node) -> bool:
-    """Whether the node is made of rational operations on logarithms of rational expressions, and of nothing else."""
+    r"""Whether the node has only rational operations on logarithms of rational expressions: `\log 2 + 3\log x`."""
     if is_applied(node, "log", "ln"):
         return all(map(_is_rational, node.args))
     if isinstance(node, RATIONAL_OPERATIONS):
@@ -287,14 +294,15 @@ class _Facts(NamedTuple):
 
 
 class CheapComparer:
-    """The rules by kinds, and for the leaves rational arithmetic: where that cannot decide, the outcome is UNKNOWN.
+    """Compares a reference with an answer by the kinds of both, and single formulas by rational arithmetic.
 
-    The reference is always the first argument, because the rules are not symmetric: an answer may leave out a unit or
-    `x =`. A subclass compares leaves, statements and regions by more than rational arithmetic.
+    The outcome is UNKNOWN if rational arithmetic cannot decide. The reference is always the first argument, because
+    the rules are not symmetric: an answer may leave out a unit or `x =`. A subclass compares formulas, statements and
+    regions by more than rational arithmetic.
 
     Args:
         seed: the two texts; they choose the evaluation points.
-        question: chooses between the meanings of a sign, such as percent.
+        question: chooses between the meanings of a notation, such as the percent sign.
     """
 
     def __init__(self, seed: str, question: Question | None = None) -> None:
@@ -360,7 +368,10 @@ class CheapComparer:
         return EQUAL
 
     def _ratios(self, ref: Node, ans: Node) -> set[Fraction]:
-        """How often one formula is the other at two points; empty where it has no value, or is zero there."""
+        """The quotients `ans / ref` at two points: {2} for `x+1` and `2x+2`.
+
+        Empty if a formula has no exact value or is zero at one of the points.
+        """
         ratios = set()
         try:
             for seed in (self.seed + "+", self.seed + "-"):
@@ -375,7 +386,7 @@ class CheapComparer:
         return ratios
 
     def multiple(self, ref: Node, ans: Node) -> Outcome:
-        """Whether one formula is the other times a constant."""
+        """EQUAL if the answer is the reference times a constant, as `2x+2` is twice `x+1`; else UNKNOWN."""
         return EQUAL if len(self._ratios(ref, ans)) == 1 else UNKNOWN
 
     def solution(self, ref: Node, ans: Node) -> Outcome:
@@ -435,7 +446,10 @@ class CheapComparer:
         return self._values(ref.node, ans.node)
 
     def _several_lines(self, ref: Reading, ans: Reading) -> Outcome | None:
-        """The outcome for several lines, each with an equation of its own, that the two sides list differently."""
+        r"""The outcome if the question asks for lines and the two sides list them differently: `x=\pm3`, `x=3, x=-3`.
+
+        None if both sides are of one kind, or if the reference has fewer than two lines or the answer none.
+        """
         if type(ref) is type(ans) or not self._asks_line():
             return None
         mine, theirs = _lines_of(ref), _lines_of(ans)
@@ -444,17 +458,20 @@ class CheapComparer:
         return unordered(self.compare, mine, theirs) if len(mine) == len(theirs) else DIFFERENT
 
     def _unnamed_set(self, side: Reading, other: Reading) -> Reading:
-        r"""The side without a name of the solutions, `S=\{1, 2\}`, that the question gives no other set."""
+        r"""The value without its name if the name means the set of solutions: `\{1, 2\}` for `S=\{1, 2\}`.
+
+        The side as it is if the question uses the letter for a different set, or if the other side names a set too.
+        """
         if not (isinstance(side, Named) and side.name in _SOLUTION_SETS and isinstance(side.value, Listing | Region)):
             return side
-        # another set has another name
+        # the name counts if the other side names a set, too
         is_of_set = isinstance(other, Named) and isinstance(other.name, Symbol) and other.name.name.isupper()
         sign = label(side.name)[0]
         asked = self.question.text if self.question is not None and sign in self._letters() else ""
         return side if is_of_set or (asked and _SET_OF_SOLUTIONS.search(asked) is None) else side.value
 
     def _first_terms(self, ref: Reading, ans: Reading) -> Reading:
-        r"""The answer without the dots behind it, where the question asks for so many terms: `1, 4, 9, \ldots`."""
+        r"""The answer without its final dots if the question asks for first terms: `1, 4, 9` for `1, 4, 9, \ldots`."""
         match ref, ans:
             case Listing("list", mine), Listing("list", (*shown, Value(Symbol("\\ldots")))) if len(mine) == len(shown):
                 if self.question is not None and self.question.says("first"):
@@ -505,7 +522,7 @@ class CheapComparer:
         mine, theirs = _as_equation(ref), _as_equation(ans)
         is_asked = mine is not None and self.question is not None and key(mine.args[0]) in self.question.formulas
         if mine and theirs and not is_asked and self.statement(mine, theirs) is EQUAL:
-            # whose left side is asked for is no equation to be scaled
+            # two linear equations; not if the question asks for the left side: then the right side is the value
             return EQUAL
         members = chain.exact
         if (
@@ -520,7 +537,7 @@ class CheapComparer:
         elif chain is ans and isinstance(ref, Value) and _puts_numbers_in(members, symbols(ref.node)):
             members = members[1:]
         if chain is ans and self._ends_rounded(chain, ref):
-            # what it is rounded from need only round to it
+            # the exact members need only be near the rounded one, which the rough comparison below checks
             members = ()
         if chain is ans and isinstance(ref, Value) and isinstance(ref.node, Degrees):
             members = tuple(map(_in_degrees, members))
@@ -551,27 +568,31 @@ class CheapComparer:
         if self.question is not None and self.question.speaks_of_rounding:
             return all(_rounds_to(one.node, last) for one in chain.exact if isinstance(one, Value))
         if _digits(wanted) < _ROUNDED:
-            # a root may be near any small number
+            # a number of few digits may be near to a root by chance
             return False
-        # a number with an end is another one than what it is about
-        return not any(isinstance(one, Value) and _ends(literal(_amount(one.node))) for one in chain.exact)
+        # a decimal with an end is exact: if it is not the reference, it was not rounded to it
+        return not any(isinstance(one, Value) and _is_finite_decimal(literal(_amount(one.node))) for one in chain.exact)
 
     def _statements(self, ref: Reading, ans: Reading) -> Outcome:
-        """Compare with a statement: a reference's may be equal to its solution, an answer's only in the cases below."""
+        """Compare two sides of which one or both are statements, such as equations.
+
+        A statement in the reference may be equal to its solution in the answer: `2x=4` and `x=2`. A statement in the
+        answer may be equal to a value in the reference only in the cases below.
+        """
         if (steps := _steps(ans)) and not _steps(ref):
             # `4x+3y=5 \\iff 4x+3y-5=0`: each step leads to the last
             return all_of([self.compare(ref, steps[-1]), *(self.compare(step, steps[-1]) for step in steps[:-1])])
         if isinstance(ref, Statement) and isinstance(ans, Statement):
             if all(is_relation(n, "=", "pmod") for n in (ref.node, ans.node)):
                 return self._congruences(ref.node, ans.node)
-            (kind, mine), (other, theirs) = _any_order(ref.node), _any_order(ans.node)
+            (kind, mine), (other, theirs) = _reorderable_parts(ref.node), _reorderable_parts(ans.node)
             if "letters" in (kind, other) or (kind == other != ""):
                 return (
                     unordered(self.compare, mine, theirs) if kind == other and len(mine) == len(theirs) else DIFFERENT
                 )
         if isinstance(ref, Statement) and isinstance(ans, (Statement, Named)):
             if isinstance(ans, Named) and len(symbols(ref.node)) > 1 and is_listing(ans.value, "list"):
-                # The name has several values, so the whole answer is a statement: `x = \pm y` for `|x| = |y|`
+                # A name with several values is a statement as a whole: `x = \pm y` for `|x| = |y|`
                 return self.statement(ref.node, ans.node)
             if isinstance(ans, Named) and not isinstance(ans.value, (Value, Ratio)):
                 return self._solved(ref.node, ans.value)
@@ -593,7 +614,7 @@ class CheapComparer:
         return self._stated_value(ref, ans.node) if isinstance(ans, Statement) else DIFFERENT
 
     def _curves(self, found: Outcome, ref: Reading, ans: Reading) -> Outcome:
-        """The outcome for two sides that may be all curves of an equation with an arbitrary constant."""
+        """The outcome `found`, or that of the two sides as families of curves with an arbitrary constant: `y = x+C`."""
         if found is EQUAL or not (isinstance(ref, Statement | Named) and isinstance(ans, Statement | Named)):
             return found
         return same_functions(self.leaf, ref.node, ans.node, self.question) or found
@@ -603,16 +624,19 @@ class CheapComparer:
         return self.question is not None and _LINE.search(self.question.text) is not None
 
     def _stated_value(self, ref: Reading, ans: Node) -> Outcome:
-        """Compare a reference with a statement that gives a value: an identity, or the question's formula equated."""
+        r"""Compare a reference with an equation that gives its value.
+
+        This is an identity, `\sin^2 t+\cos^2 t = 1` for 1, or the question's formula with its value, `x+y = 7` for 7.
+        """
         found = DIFFERENT
         if isinstance(ref, Value) and set(_operators(ans)) == {"="} and symbols(ans):
             # `\sin^2 t+\cos^2 t = 1` for 1: each side must be equal to the reference for all values of t
             found = all_of([self._values(ref.node, member) for member in ans.args])
-        value = self._asked(ans)
+        value = self._value_asked_for(ans)
         return found if found is not DIFFERENT or value is None else self.compare(ref, resolve(value))
 
-    def _asked(self, node: Node) -> Node | None:
-        """The value 7 of `x+y = 7`, if the question asks for `x+y`; else None."""
+    def _value_asked_for(self, node: Node) -> Node | None:
+        """The value of an equation whose left side the question asks for: 7 of `x+y = 7` for `x+y`; else None."""
         if self.question is None or not is_equation(node) or symbols(node.args[-1]) - symbols(node.args[0]):
             return None
         return node.args[-1] if self.question.leaves_open(node.args[0]) else None
@@ -665,7 +689,7 @@ class CheapComparer:
 
 
 def _names_more(ref: Named, ans: Reading) -> bool:
-    """Whether an answer gives values to the reference's name and to another: `x=1, y=2` for `x=1, x=2`."""
+    """Whether an answer gives values to the reference's name and to a further name: `x=1, y=2` for `x=1, x=2`."""
     if not isinstance(ans, Listing) or ans.kind != "named":
         return False
     names = {base.partition("_")[0] for one in ans.items if isinstance(one, Named) for base in label(one.name)}
@@ -673,7 +697,7 @@ def _names_more(ref: Named, ans: Reading) -> bool:
 
 
 def _gives_too_few(named: Named) -> bool:
-    """Whether a name of several parts has another number of values: `(x,y,z)=(1,2)`."""
+    """Whether a tuple of names gets more or fewer values than it has names: `(x,y,z)=(1,2)`."""
     match named.name, named.value:
         case (Collection("tuple", parts), Listing("tuple", items)):
             return len(parts) != len(items)
@@ -684,7 +708,7 @@ _ASKS_INVERSE = re.compile(r"inver[st]|umkehr|réciproque|反函数|逆関数|о
 
 
 _SOLUTION_SETS = (Symbol("S"), Symbol("L"), Symbol("K"))
-# The set is called that of the solutions where it gets its name
+# Words by which a question names its set of solutions: `solution set S`
 _SET_OF_SOLUTIONS = re.compile(
     r"(?:solution|lösung|soluci[oó]n|soluç|soluz|soluți|nghiệm|решени|розв'яз|rozwiąz|řešení|çözüm|oplossing|lösning|løsning"
     r"|megoldás|解|근|해집합)[^\W\d_]*[\s\W]{0,3}(?:set\s?)?[\s$({]{0,3}(?:\\math(?:cal|bb|rm)\s*\{?\s*)?[SL](?![a-zA-Z])",
@@ -693,16 +717,16 @@ _SET_OF_SOLUTIONS = re.compile(
 
 
 def _names_alike(ref: Named, ans: Named, question: Question | None) -> bool:
-    r"""Whether two names may be of the one thing that is asked for: v and `v_{\text{esc}}`, `MC` and `\frac{dC}{dq}`.
+    r"""Whether two names may mean the one quantity that is asked for: v and `v_{\text{esc}}`, `MC` and `\frac{dC}{dq}`.
 
-    The question has neither what would tell them apart.
+    False if the question itself uses the index, or distinguishes two such quantities: initial and final velocity.
     """
     asked = question.text if question is not None else ""
     if isinstance(ref.name, Text):
         return any(
             sign in signs.split()
             for words, signs in _SIGNS_OF
-            for sign in _signs(ans.name)
+            for sign in _notations_of(ans.name)
             if words.fullmatch(ref.name.words.removeprefix("the ").removeprefix("its ").strip())
         )
     mine, theirs = (
@@ -726,15 +750,15 @@ def _names_alike(ref: Named, ans: Named, question: Question | None) -> bool:
         isinstance(ans.name, UndefinedCall)
         and re.search(rf"(?<![a-zA-Z]){word}(?![a-zA-Z])", asking_clause(asked)[0]) is None
     ):
-        # `f_X` is no density of M
+        # `f_X` is not the density of M
         return False
-    # `the initial velocity` is no v_f
+    # `the initial velocity` is not v_f
     told = _TOLD_APART.findall(asked.lower())
     return not told or any(word.lower()[:1] == one[0] for one in told)
 
 
-def _signs(name: Node) -> tuple[str, ...]:
-    """How a name is written that stands for a quantity: `σ^2`, `q`."""
+def _notations_of(name: Node) -> tuple[str, ...]:
+    r"""The notations of a name, as in `_SIGNS_OF`: `q_1` and `q` for `q_1`, `\sigma^2` for itself; empty for a sum."""
     match name:
         case Symbol(letter):
             return (letter, letter.partition("_")[0])
@@ -745,7 +769,7 @@ def _signs(name: Node) -> tuple[str, ...]:
     return ()
 
 
-# What a quantity's word may be called by its sign
+# Words for a quantity, and the symbols that usually name it
 _SIGNS_OF = tuple(
     (re.compile(rf"(?:standard )?(?:{words})\w*(?: value)?", re.IGNORECASE), signs)
     for words, signs in {
@@ -774,13 +798,16 @@ _DERIVES = re.compile(r"d [a-zA-Z] d [a-zA-Z]")
 
 
 def _same_ordinal(ref: Node, ans: Node) -> Outcome | None:
-    """Whether two ordinals are the same; None where they hold no operation."""
+    r"""Whether two ordinals are written alike: `\omega+1` is not `1+\omega`. None if neither has a sum or product."""
     operates = any(isinstance(n, Sum | Product) and symbols(n) for side in (ref, ans) for n in walk(side))
     return (EQUAL if ref == ans else DIFFERENT) if operates else None
 
 
 def _same_groups(ref: Reading, ans: Reading) -> Outcome | None:
-    r"""Whether two products of cyclic groups are isomorphic: `\mathbb{Z}_{36}` and `C_4\times C_9`; None for others."""
+    r"""Whether two products of cyclic groups are isomorphic, as `\mathbb{Z}_{36}` and `C_4\times C_9` are.
+
+    None if one side is not such a product.
+    """
     if not (isinstance(ref, Value | Region) and isinstance(ans, Value | Region)):
         return None
     mine, theirs = _cyclic_parts(ref.node), _cyclic_parts(ans.node)
@@ -788,7 +815,10 @@ def _same_groups(ref: Reading, ans: Reading) -> Outcome | None:
 
 
 def _cyclic_parts(node: Node) -> Counter[int] | None:
-    """The orders of the cyclic groups of prime powers in a product of groups, and 0 for each group of integers."""
+    r"""The prime-power orders of the cyclic groups in a product: 4 and 9 for `\mathbb{Z}_{36}`, 0 for `\mathbb{Z}`.
+
+    None if the node is not a product of cyclic groups.
+    """
     match node:
         case Symbol(name) if (found := _CYCLIC.fullmatch(name)) is not None:
             order = int(found[1] or found[2] or 0)
@@ -806,7 +836,10 @@ _CYCLIC = re.compile(r"\\mathbb\{Z\}(?:_(\d{1,6}))?|C_(\d{1,6})")
 
 
 def _generators(ref: Node, ans: Node) -> tuple[tuple[Node, ...], tuple[Node, ...]] | None:
-    r"""What two extensions of one field are generated by: `\mathbb{Q}(\sqrt2, i)`; None for other formulas."""
+    r"""The generators of two extensions of one field: `\sqrt2` and i of `\mathbb{Q}(\sqrt2, i)`.
+
+    None if a side is not such an extension, if the fields differ, or if one side has more generators.
+    """
     match ref, ans:
         case Product((Symbol(field), mine)), Product((Symbol(other), theirs)) if field == other:
             if field.startswith("\\mathbb"):
@@ -816,7 +849,7 @@ def _generators(ref: Node, ans: Node) -> tuple[tuple[Node, ...], tuple[Node, ...
 
 
 def _puts_numbers_in(members: tuple[Reading, ...], letters: frozenset[str]) -> bool:
-    r"""Whether a chain begins with a formula in letters, goes on with numbers in their places, and works them out."""
+    r"""Whether a chain is a formula in letters, then the same with numbers, then its value: `ab = 2\cdot3 = 6`."""
     if len(members) < len("abc") or not all(isinstance(m, Value) for m in members):
         return False
     first, calculation, *rest = (m.node for m in members if isinstance(m, Value))
@@ -826,7 +859,7 @@ def _puts_numbers_in(members: tuple[Reading, ...], letters: frozenset[str]) -> b
 
 
 def _in_degrees(member: Reading) -> Reading:
-    r"""An angle that a function gives, as a number of degrees: `\arccos\frac12` beside `60^\circ`; else the member."""
+    r"""An inverse function's angle in degrees: `\arccos\frac12` times `180/\pi`; any other member as it is."""
     match member:
         case Value(Apply(name) as node) if name.startswith("arc"):
             return Value(Degrees(Quotient(Product((node, Number(Fraction(180), "180"))), PI)))
@@ -834,13 +867,16 @@ def _in_degrees(member: Reading) -> Reading:
 
 
 def _size(node: Node, scale: int) -> Fraction | None:
-    """The number of an amount; of one without a percent sign the percentage, if the scale is that of percents."""
+    """The number of an amount without its unit, times the scale if it has no percent sign.
+
+    With the scale 100 both `5\\%` and 0.05 give 5. None if the amount has no exact value.
+    """
     value = exact_value(_without_units(node))
     return value if value is None or isinstance(node, Percent) else value * scale
 
 
 def _without_units(node: Node) -> Node:
-    """A product of amounts with its numbers alone."""
+    r"""A product or quotient of amounts without the units: `2\cdot3` for `2 \text{ kg} \cdot 3 \text{ m}`."""
     match node:
         case Quantity(inside) | Percent(inside) | Degrees(inside):
             return _without_units(inside)
@@ -852,7 +888,10 @@ def _without_units(node: Node) -> Node:
 
 
 def _without_unrounded(members: tuple[Reading, ...], ref: Reading) -> tuple[Reading, ...]:
-    r"""The members without those that the last one, the reference's own amount, rounds: `2.5\cdot2.337 = 5.84`."""
+    r"""The members of a chain without those that the last member rounds: only 5.84 in `2.5\cdot2.337 = 5.84`.
+
+    Called if the last member is the reference's amount. All members if the last one has fewer than three digits.
+    """
     last = members[-1] if members else None
     if not (isinstance(ref, Value) and isinstance(last, Value)):
         return members
@@ -871,7 +910,7 @@ def _without_unrounded(members: tuple[Reading, ...], ref: Reading) -> tuple[Read
 
 
 def _in_last_unit(members: tuple[Reading, ...]) -> tuple[Reading, ...]:
-    """The members of a calculation, those without a unit with that of the last: `2*4200*10 = 84000 J`."""
+    r"""The members of a calculation, each with the unit of the last: `2\cdot4 \text{ J}` in `2\cdot4 = 8 \text{ J}`."""
     match members:
         case (*_, Value(Quantity(_, unit))):
             return tuple(
@@ -882,7 +921,7 @@ def _in_last_unit(members: tuple[Reading, ...]) -> tuple[Reading, ...]:
 
 
 def _without_definition(ref: Reading, value: Reading) -> Reading:
-    r"""The chain behind a name without formulas in letters, where the reference has none: `e = c/a = \\frac12`."""
+    r"""The chain without its formulas in letters if the reference is a number: `\frac12` of `e = c/a = \frac12`."""
     if not isinstance(value, Chain) or not isinstance(ref, Value) or symbols(ref.node):
         return value
     exact = tuple(m for m in value.exact if not (isinstance(m, Value) and symbols(m.node)))
@@ -900,7 +939,7 @@ def _counted_as(ref: Named, ans: Named) -> Named:
 
 
 def _is_word(node: Node) -> bool:
-    """Whether letters stand in an order that no product is written in: `bca`."""
+    """Whether a product of letters is meant as a word, because its letters are not in alphabetical order: `bca`."""
     names = [one.name for one in node.args if isinstance(one, Symbol)] if isinstance(node, Product) else []
     word = "".join(names) if len(names) == len(node.args) else ""
     return (len(names) >= _A_WORD and word.islower() and names != sorted(names)) or (
@@ -919,7 +958,7 @@ _LINE = re.compile(
 
 
 def _is_of_matrices(node: Node) -> bool:
-    """Whether a product of capital letters has a transpose or an inverse among them: `B^TA^T`."""
+    """Whether the node has a product of capital letters with a transpose or an inverse: `B^TA^T`, but not `AB`."""
     return Power in types_in(node) and any(
         isinstance(n, Product)
         and any(isinstance(a, Power) and is_name(a) for a in n.args)
@@ -929,7 +968,10 @@ def _is_of_matrices(node: Node) -> bool:
 
 
 def _same_order(ref: Node, ans: Node) -> Outcome | None:
-    """Whether two products of letters are the same word; None where neither holds a product of two letters."""
+    """EQUAL if two products have the same letters in the same order, else DIFFERENT: `ab` and `ba`.
+
+    None if neither side has a product of two letters.
+    """
     if not any(isinstance(n, Product) and len(symbols(n)) > 1 for side in (ref, ans) for n in walk(side)):
         return None
     mine, theirs = _ordered_terms(ref), _ordered_terms(ans)
@@ -937,7 +979,10 @@ def _same_order(ref: Node, ans: Node) -> Outcome | None:
 
 
 def _ordered_terms(node: Node) -> Counter[tuple[tuple[str, int], ...]] | None:
-    """The words of a sum of products, each with its sign and its letters in order; None for another formula."""
+    """The products of a sum, each as its letters in order, with their counts: `ab` once and `ba` -1 times in `ab-ba`.
+
+    None if the node is not a sum of products of letters.
+    """
     found: Counter[tuple[tuple[str, int], ...]] = Counter()
     for term in node.args if isinstance(node, Sum) else (node,):
         sign, inside = (-1, term.inside) if isinstance(term, Negation) else (1, term)
@@ -951,7 +996,10 @@ def _ordered_terms(node: Node) -> Counter[tuple[tuple[str, int], ...]] | None:
 
 
 def _letters_of(node: Node) -> tuple[tuple[str, int], ...] | None:
-    """The letters of a word with their powers, neighbours of one letter joined: `aab^{-1}` is a^2 b^{-1}."""
+    """The letters of a product with their powers, equal neighbours joined: (a, 2), (b, -1) for `aab^{-1}`.
+
+    None if the node is not a product of letters.
+    """
     match node:
         case Symbol(name):
             return ((name, 1),)
@@ -981,10 +1029,11 @@ def _joined_letters(letters: tuple[tuple[str, int], ...]) -> tuple[tuple[str, in
     return tuple(found)
 
 
-def _any_order(node: Node) -> tuple[str, tuple[Reading, ...]]:
-    """The members of a statement that may stand in any order, and what they are; empty where their order counts.
+def _reorderable_parts(node: Node) -> tuple[str, tuple[Reading, ...]]:
+    r"""The parts of a statement that may be in any order, behind the name of their kind.
 
-    They are those of a chain `x = y = z = 1`, of `p \\land q`, and the inequalities of a region of the plane.
+    The kinds are "chain" for `x = y = z = 1`, "letters" for `p \land q`, and "bounds" for the inequalities of a region
+    of the plane, `x > 0, y < x`. For any other statement the name and the parts are empty.
     """
     if _is_equal_chain(Statement(node)):
         return "chain", tuple(map(Value, node.args))
@@ -997,7 +1046,7 @@ def _any_order(node: Node) -> tuple[str, tuple[Reading, ...]]:
 
 
 def _is_equal_chain(reading: Reading) -> bool:
-    """Whether the reading is a chain that states that several names are equal."""
+    """Whether the reading is a chain that states that several names are equal: `a = b = c`."""
     return isinstance(reading, Statement) and is_equal_names(reading.node) and set(_operators(reading.node)) == {"="}
 
 
@@ -1006,7 +1055,7 @@ def _operators(node: Node) -> tuple[str, ...]:
 
 
 def _lines_of(reading: Reading) -> Sequence[Reading]:
-    """The lines that a reading has an equation for each of; empty for another reading."""
+    r"""The equations of a reading, one for each line: `x = 3` and `x = -3` for `x = \pm3`; empty if it is no list."""
     match reading:
         case Named(name, Listing("list", values)) if all(isinstance(one, Value) for one in values):
             equations = (Relation((name, one.node), ("=",)) for one in values if isinstance(one, Value))
@@ -1029,7 +1078,7 @@ def _words(reading: Reading) -> str:
 
 
 def _is_several(named: Named, other: Reading) -> bool:
-    """Whether the name has several values and the other reading is a tuple: a tuple is a single value."""
+    """Whether the name has several values, `x = 1, 2`, and the other reading is a tuple, `(1, 2)`, a single value."""
     return is_listing(named.value, "list") and is_listing(other, "tuple")
 
 
@@ -1058,7 +1107,7 @@ _WHOLE_FUNCTIONS = frozenset({"factorial", "doublefact", "binom", "mod"})
 
 
 def _as_equation(reading: Reading) -> Relation | None:
-    """A linear equation that was read as a formula with its value, as its letters have indices: `4x_1-3x_2+5x_3=14`."""
+    """The linear equation in a chain that was read as a formula with its value: `4x_1-3x_2+5x_3=14`; else None."""
     match reading:
         case Chain((Value(Sum() as left), Value(Number() as right)), ()) if len(symbols(left)) > 1:
             has_powers = any(isinstance(one, Power | Quotient) for one in walk(left))
@@ -1067,7 +1116,7 @@ def _as_equation(reading: Reading) -> Relation | None:
 
 
 def oriented(node: Node) -> tuple[str, Node] | None:
-    """The relation as an operator (`=`, `!=`, `<` or `<=`) and a difference to compare with zero.
+    """The relation as an operator (`=`, `!=`, `<` or `<=`) and a difference to compare with zero: `x > 2` is `2-x < 0`.
 
     None for any other node, also for a chain of relations.
     """
@@ -1080,7 +1129,7 @@ def oriented(node: Node) -> tuple[str, Node] | None:
 
 
 def is_rational(node: Node) -> bool:
-    """Whether the expression is made of numbers, rational operations and functions of whole numbers like factorials."""
+    """Whether the expression has only numbers, rational operations, powers and functions like factorials: `5!/3`."""
     others = types_in(node).difference(_ARITHMETIC)
     if others - {Apply}:
         return False
@@ -1088,7 +1137,7 @@ def is_rational(node: Node) -> bool:
 
 
 def based(ref: Node, ans: Node) -> Outcome:
-    """Compare digits in a base: an answer may leave out the reference's base, but not name another base."""
+    """Compare digits in a base: `1010_2` may be answered by `1010`, without its base, but not by `1010_3`."""
     match ref, ans:
         case Digits(), Number(value):
             return EQUAL if value == int(ref.text) else DIFFERENT
@@ -1104,7 +1153,7 @@ _ROUNDED = 3
 
 
 def _digits(value: Fraction) -> int:
-    """How many significant digits a number has, without the zeros at its end."""
+    """How many significant digits a number has, without the zeros at its end: 2 for 120; three or more count as 3."""
     count, above = 1, abs(value.numerator)
     while value.denominator > 1 and count < _LONGEST:
         value *= 10
@@ -1118,7 +1167,7 @@ _LONGEST = 30
 
 
 def _rounds_to(exact: Node, rough: Node) -> bool:
-    """Whether a number, where it is plain, is within half a unit of the last decimal that another has."""
+    """Whether `exact` rounds to `rough`, as 3.14159 does to 3.14. Also True if a side is not a plain number."""
     value, amount = literal(_amount(exact)), _amount(rough)
     if value is None or not isinstance(amount, Number):
         return True
@@ -1126,11 +1175,11 @@ def _rounds_to(exact: Node, rough: Node) -> bool:
     return abs(value - amount.value) * 2 <= Fraction(1, 10**decimals)
 
 
-def _ends(value: Fraction | None) -> bool:
-    """Whether a number has an end as a decimal, which a third has not."""
+def _is_finite_decimal(value: Fraction | None) -> bool:
+    """Whether a number is a finite decimal: 1/4 is, 1/3 is not."""
     return value is not None and pow(10, value.denominator.bit_length(), value.denominator) == 0
 
 
 def near(exact: Fraction, rough: Fraction) -> bool:
-    r"""Whether `rough` is within two percent of `exact`, as people round after a `\approx`."""
+    r"""Whether `rough` is within two percent of `exact`, as people round after a `\approx`: 102 for 100."""
     return abs(exact - rough) * 50 <= abs(exact)

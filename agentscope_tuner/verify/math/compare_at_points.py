@@ -1,14 +1,14 @@
 r"""Points at which formulas, and sets of real numbers, are compared (worker side).
 
-This module tells which numbers belong to a set, and at which points of the real line membership can change. Those
-points are ends of intervals, and roots and poles of differences.
+This module decides which numbers belong to a set, and finds the points of the real line at which membership can
+change. Those points are ends of intervals, and roots and poles of differences.
 
 Each side's truth can change only at a few points. So the sets are equal if both sides agree at each of those points,
 between neighbouring points, and beyond the outermost.
 
 Small points are enough for analytic functions. A function made of pieces (absolute values, roots, floors, maxima) may
 agree on one piece and differ on the next. So points of both signs and all sizes are tried too, and points between and
-beyond the places where pieces meet.
+beyond the points where pieces meet.
 
 `x + \lfloor\frac{1}{1+(x-7)^2}\rfloor` is x at every point but 7. Values at random points refute such a formula only by
 luck. So agreement at points proves nothing for an answer with a step, unless the reference has the same step.
@@ -70,13 +70,13 @@ class NotRational(Exception):
 
 
 def plus(left: list[Value], right: list[Value]) -> list[Value]:
-    """The sum of two polynomials."""
+    """The sum of two polynomials, each a list of coefficients with the constant term first."""
     size = max(len(left), len(right))
     return [(left[k] if k < len(left) else 0) + (right[k] if k < len(right) else 0) for k in range(size)]
 
 
 def times(left: list[Value], right: list[Value]) -> list[Value]:
-    """The product of two polynomials.
+    """The product of two polynomials, each a list of coefficients with the constant term first.
 
     Raises:
         NotRational: the product's degree is over the bound.
@@ -91,7 +91,7 @@ def times(left: list[Value], right: list[Value]) -> list[Value]:
 
 
 def real_roots(coefficients: list[Value]) -> Iterator[Value]:
-    """Real roots of a polynomial and of its derivatives.
+    """Real roots of a polynomial and of its derivatives: `-√2`, `√2` and 0 for `x^2-2`, given as [-2, 0, 1].
 
     The root finder is weak at multiple roots. A multiple root is a simple root of one of the derivatives.
     """
@@ -118,17 +118,23 @@ _OPERATORS = {
 
 
 class RealLine:
-    """The real line of one unknown; all other symbols have fixed values."""
+    """The real line of one unknown, on which formulas are evaluated and sets tested; other symbols have fixed values.
+
+    Args:
+        name: the unknown.
+        point: the values of the other symbols.
+        budget: limits the work of all evaluations.
+        rough: about fifteen digits of a root are enough.
+    """
 
     def __init__(self, name: str, point: dict[str, Value], budget: Budget, *, rough: bool = False) -> None:
-        # whether about fifteen digits of a root are enough
         self._rough = rough
         self.name = name
         self.point = point
         self.budget = budget
 
     def value(self, node: Node, x: Value) -> tuple[Value, Value]:
-        """A real value and the tolerance of its comparison with zero.
+        """The real value of a formula at x, and the tolerance with which to compare it with zero.
 
         Raises:
             NotANumber: the node has no value, or no real value.
@@ -141,7 +147,7 @@ class RealLine:
         return mp.re(found), tolerance
 
     def end(self, node: Node) -> Value:
-        """The value of an interval's end, which may be infinite."""
+        r"""The value of an interval's end: minus infinity for `-\infty`."""
         if node == INFINITY:
             return mp.inf
         if node == Negation(INFINITY):
@@ -149,7 +155,13 @@ class RealLine:
         return self.value(node, mp.mpf(0))[0]
 
     def holds(self, node: Node, x: Value) -> bool:
-        """Whether `x` belongs to the set or satisfies the statement. False where a side has no real value."""
+        """Whether `x` belongs to the set or satisfies the statement: 3 satisfies `x > 2`.
+
+        False if a formula has no real value at x.
+
+        Raises:
+            TooComplex: the node is not a set of reals that this module can test.
+        """
         try:
             return self._holds(node, x)
         except NotANumber:
@@ -206,7 +218,7 @@ class RealLine:
         return bool(above and below)
 
     def changes(self, node: Node) -> Iterator[Value]:
-        """Every point where the truth may change, and perhaps other points."""
+        """Every point where membership or truth may change, and perhaps other points: -2 and 2 for `x^2 < 4`."""
         match node:
             case Relation():
                 for relation in relations(node):
@@ -228,7 +240,10 @@ class RealLine:
                         yield from self.changes(part)
 
     def roots(self, node: Node) -> Iterator[Value]:
-        """The real roots and poles of an expression, and perhaps other points."""
+        r"""The real roots and poles of an expression, and perhaps other points: 1 and 3 for `\frac{x-1}{x-3}`.
+
+        If the expression is not rational, only sign changes on a grid are found.
+        """
         found = False
         for branch in without_absolutes(node, self.name):
             try:
@@ -254,7 +269,7 @@ class RealLine:
         return True
 
     def rational(self, node: Node) -> tuple[list[Value], list[Value]]:
-        """The numerator and the denominator as polynomials in the unknown, each with its constant term first.
+        r"""The numerator and the denominator as lists of coefficients: [0, 0, 1] and [1, 1] for `\frac{x^2}{x+1}`.
 
         Raises:
             NotRational: the node is not a quotient of polynomials, or a degree is over the bound.
@@ -337,7 +352,10 @@ class RealLine:
 
 
 def relations(node: Node) -> list[Relation]:
-    """The relations that must all hold: those of a chain, or the parts of an `and`; empty for any other node."""
+    """The relations that must all hold: `0 < x` and `x < 1` for the chain `0 < x < 1`, or the parts of an `and`.
+
+    Empty for any other node.
+    """
     if isinstance(node, Relation):
         pairs = zip(node.operators, node.args, node.args[1:], strict=False)
         return [Relation((left, right), (operator,)) for operator, left, right in pairs]
@@ -363,7 +381,15 @@ _FAR, _FAR_DIGITS = ("1e6", "1e9", "1e30", "1e90"), 240
 
 
 def same_region(ref: Node, ans: Node, ref_line: RealLine, ans_line: RealLine) -> bool | None:
-    """Whether both describe the same set of real numbers; None where both seem empty, which proves nothing.
+    """Whether both describe the same set of real numbers, as `x^2 < 4` and `(-2, 2)` do.
+
+    None if both seem empty, as for `x^2 < -4` and `x^2 < -5`: that proves nothing.
+
+    Args:
+        ref: the reference, a set or a statement about the unknown of `ref_line`.
+        ans: the answer, the same for `ans_line`.
+        ref_line: the real line on which the reference is tested.
+        ans_line: the real line on which the answer is tested.
 
     Raises:
         TooComplex: more points than the bound, or a node that is not a set of reals.
@@ -377,12 +403,15 @@ def same_region(ref: Node, ans: Node, ref_line: RealLine, ans_line: RealLine) ->
     holds = [(ref_line.holds(ref, x), ans_line.holds(ans, x)) for x in _places(points)]
     if any(r != a for r, a in holds) or not _same_far_away(ref, ans, ref_line, ans_line):
         return False
-    # two statements that hold nowhere may have failed for different reasons
+    # two statements that hold at no point may have failed for different reasons
     return True if any(r for r, _ in holds) or ref == ans == EMPTY_SET else None
 
 
 def _places(points: list[Value]) -> list[Value]:
-    """Points to test: the given points without near duplicates, and points between and around them."""
+    """Points to test: the given points without near duplicates, and points between and around them.
+
+    For 0 and 1 these are also 0.137, 0.5, 0.871, -1 and 2.
+    """
     near = mp.mpf(10) ** (-mp.dps // 3)
     apart = [p for at, p in enumerate(points) if at == 0 or p - points[at - 1] > near]
     if not apart:
@@ -392,7 +421,10 @@ def _places(points: list[Value]) -> list[Value]:
 
 
 def _same_far_away(ref: Node, ans: Node, ref_line: RealLine, ans_line: RealLine) -> bool:
-    """Whether both agree far outside the searched grid. A point where a value is out of range is skipped."""
+    """Whether both sets agree at points like 1e9 and -1e90, far outside the searched grid.
+
+    A point at which a value is out of range is skipped.
+    """
     with mp.workdps(_FAR_DIGITS):
         for x in (sign * mp.mpf(size) for size in _FAR for sign in (1, -1)):
             try:
@@ -418,7 +450,7 @@ _ANALYTIC = frozenset({"sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh",
 
 
 def is_analytic(node: Node) -> bool:
-    """Whether the formula is a single analytic piece.
+    r"""Whether the formula is a single analytic piece: `x^2+\sin x`, but not `|x|` or `\sqrt{x}`.
 
     Two such formulas that agree around one point agree everywhere (identity theorem).
     """
@@ -432,16 +464,22 @@ def _is_one_piece(node: Node) -> bool:
 
 
 def _between_0_and_1(*key: str) -> Value:
-    """A number between 0 and 1 that the key determines."""
+    """A pseudo-random number between 0 and 1, the same each time for the same key."""
     return (pseudo_random(*key) - mp.mpf("0.3")) / mp.mpf("2.7")
 
 
 def point_in(
     domain: Domain, names: frozenset[str], whole: frozenset[str], bounds: tuple[int, int], seed: str, at: int
 ) -> Point:
-    """The `at`-th point for the symbols `names`; symbols in `whole` bound a sum or a product (see `whole_number`).
+    """The `at`-th pseudo-random point at which two formulas are compared: a value for each symbol.
 
-    In the domain `real` values have both signs. In `beside` they lie a little off the positive real axis.
+    Args:
+        domain: `real` values have both signs; `beside` are complex, a little off the positive real axis.
+        names: the symbols.
+        whole: those of the symbols that bound a sum or a product; they get whole numbers (see `whole_number`).
+        bounds: the depth of nested sums, and the largest number that bounds a sum.
+        seed: determines the points.
+        at: the number of the point.
     """
     point: Point = {}
     for name in sorted(names):
@@ -460,7 +498,7 @@ def point_in(
 
 
 def wide(names: list[str], seed: str, nodes: tuple[Node, Node]) -> Iterator[Point]:
-    """Points of both signs at every order of magnitude; each symbol goes through the orders in its own sequence.
+    """Points of both signs at every order of magnitude from 0.001; each symbol takes the orders in its own sequence.
 
     Factorials of numbers that are not whole take long, so formulas with factorials are tried only up to ten.
     """
@@ -476,12 +514,14 @@ def wide(names: list[str], seed: str, nodes: tuple[Node, Node]) -> Iterator[Poin
 
 
 def has_gamma(nodes: tuple[Node, Node]) -> bool:
-    """Whether one of the formulas has a factorial or a binomial."""
+    """Whether one of the formulas has a factorial or a binomial: `n!`."""
     return any(is_applied(n, "factorial", "binom") for node in nodes for n in walk(node))
 
 
 def between_pieces(nodes: tuple[Node, Node], others: Point, budget: Budget) -> Iterator[Point]:
-    """Points on both sides of, and between, the places where the formulas' pieces meet.
+    """Points between, and on both sides of, the values where a formula passes from one piece to the next.
+
+    The pieces of `|x-2|` meet at 2 and those of `|x-5|` at 5: here the points are 3.5, and others around 2 and 5.
 
     Args:
         nodes: the two formulas.
@@ -525,7 +565,7 @@ def _meets(line: RealLine, piece: Node) -> set[Value]:
 
 
 def _vanishing(node: Node) -> Iterator[Node]:
-    """The factors of an expression that may be zero, also those in a denominator."""
+    r"""The factors of an expression that may be zero, in a denominator, too: x, x-1, x+3 for `\frac{x(x-1)}{x+3}`."""
     match node:
         case Product(args):
             for arg in args:
@@ -547,7 +587,7 @@ def _vanishing(node: Node) -> Iterator[Node]:
 
 
 def _pieces(node: Node) -> Iterator[Node]:
-    """Expressions whose zeros separate the pieces of a formula."""
+    r"""Expressions whose zeros separate the pieces of a formula: x-2 and x for `|x-2|+\sqrt{x}`."""
     for n in walk(node):
         match n:
             case Power(base, exponent) if not _is_whole(exponent):
@@ -557,6 +597,7 @@ def _pieces(node: Node) -> Iterator[Node]:
 
 
 def _parts(function: str, args: tuple[Node, ...]) -> Iterator[Node]:
+    r"""Expressions whose zeros separate the pieces of one function call: x-y for `\max(x,y)`."""
     first = args[0]
     if function in ("max", "min"):
         if len(args) > _MAX_COMPARED:
@@ -582,10 +623,10 @@ def _is_whole(node: Node) -> bool:
 
 
 def whole_number(name: str, seed: str, at: int, bounds: tuple[int, int]) -> Value:
-    """The `at`-th value for a symbol that bounds a sum or a product.
+    """The `at`-th value for a symbol that bounds a sum or a product, like n in `\\sum_{k=1}^n k`: a whole number.
 
     The first value is small, to show exceptions for small numbers. Every fourth value is beyond every written bound:
-    products like (n-1)(n-2)… are zero for all small numbers, and not there.
+    products like (n-1)(n-2)… are zero for all small numbers, but not for such a large one.
 
     Args:
         bounds: the depth of nested sums, and the largest number that bounds a sum.
@@ -599,22 +640,25 @@ def whole_number(name: str, seed: str, at: int, bounds: tuple[int, int]) -> Valu
 
 
 def bounding(node: Node) -> frozenset[str]:
-    """The symbols that bound a sum or a product."""
+    r"""The symbols in the bounds of a sum or a product, with its index: k and n for `\sum_{k=1}^n k`."""
     return frozenset().union(*(symbols(b) for n in walk(node) if isinstance(n, BigOperator) for b in n.bounds))
 
 
 def bounds(ref: Node, ans: Node) -> tuple[int, int]:
-    """The depth of nested sums in the two formulas, and the largest number that bounds a sum."""
+    r"""The depth of nested sums in the two formulas, and the largest number that bounds one.
+
+    (1, 10) if one formula is `\sum_{k=1}^{10} k` and the other has no sum.
+    """
     return max(map(_nesting, (ref, ans))), max(map(_written_bound, (ref, ans)))
 
 
 def _nesting(node: Node) -> int:
-    """The largest depth of sums and products inside each other."""
+    """The largest depth of sums and products inside each other: 2 for a sum of sums."""
     return max(map(_nesting, node.args), default=0) + isinstance(node, BigOperator)
 
 
 def _written_bound(node: Node) -> int:
-    """The largest number written as a bound of a sum or a product."""
+    r"""The largest upper bound of a sum or product that is a plain number: 10 for `\sum_{k=1}^{10} k`; else 0."""
     found = [value_of(n.args[-1]) for n in walk(node) if isinstance(n, BigOperator)]
     return max((int(v) for v in found if v is not None and v.denominator == 1), default=0)
 
@@ -628,7 +672,11 @@ _MAX_MULTIPLE = 12
 
 
 def own_steps(ref: Node, ans: Node) -> bool:
-    """Whether the answer has a step that the reference does not have."""
+    r"""Whether the answer has a step that the reference does not have: `x+\lfloor x\rfloor` beside `x`.
+
+    Then agreement at points proves nothing. Counted as steps are jumps, powers of zero, products over an unknown, and
+    bends (of absolute values, maxima and roots) that the search for zeros might miss.
+    """
     jumps = list(_jumps(ans))
     known = list(_jumps(ref))
     if any(not any(_same_jump(n, other) for other in known) for n in jumps):
@@ -640,10 +688,12 @@ def own_steps(ref: Node, ans: Node) -> bool:
 
 
 def _jumps(node: Node) -> Iterator[Apply]:
+    r"""The calls of functions that jump, such as `\lfloor x\rfloor`, on arguments with symbols."""
     yield from (n for n in walk(node) if isinstance(n, Apply) and n.function in _JUMPS and symbols(n))
 
 
 def _same_jump(node: Apply, other: Apply) -> bool:
+    r"""Whether two calls jump at the same points, as `\lfloor x\rfloor` and `\lfloor x+3\rfloor` do."""
     if key(node) == key(other):
         return True
     if len(node.args) != 1 or len(other.args) != 1 or {node.function, other.function} - {"floor", "ceil"}:
@@ -663,13 +713,13 @@ def _is_empty_power(node: Node) -> bool:
 
 
 def _is_zero(node: Node) -> bool:
+    """Whether the expression is zero, or a constant without an exact value, which may be zero."""
     found = value_at("zero", node)
-    # A constant without an exact value may be zero
     return found == 0 if found is not None else not symbols(node)
 
 
 def _has_own_product(ref: Node, ans: Node) -> bool:
-    """Whether only the answer has a product sign over an unknown: such a product is zero wherever one factor is."""
+    r"""Whether only the answer has a `\prod` over an unknown, as `\prod_{k=1}^n (x-k)`: zero wherever a factor is."""
 
     def products(side: Node) -> bool:
         signs = (n for n in walk(side) if isinstance(n, BigOperator) and n.sign == "prod")
@@ -683,7 +733,7 @@ def _index_names(node: BigOperator) -> frozenset[str]:
 
 
 def _bends(node: Node) -> Iterator[Node]:
-    """Expressions at whose zeros the node may bend.
+    """Expressions at whose zeros the node may bend: x-7 for `|x-7|`.
 
     These are the arguments of absolute values, and the differences of the values in a maximum or minimum. The bases of
     some roots belong to them, too: `\\sqrt{u^2}` is `|u|`.
@@ -704,9 +754,10 @@ def _bends(node: Node) -> Iterator[Node]:
 
 
 def _is_wide(node: Node) -> bool:
-    """Whether the search for zeros finds every zero of the expression, so that points beside each bend are tried.
+    r"""Whether the search for zeros finds every zero of the expression, so that points beside each bend are tried.
 
-    True for rational expressions, their powers with constant exponents, and one smooth function of a small multiple.
+    True for rational expressions, their powers with constant exponents, and one smooth function of a small multiple:
+    `\sin(2x)`, but not `\sin(30x)`.
     """
     if not symbols(node):
         return True
