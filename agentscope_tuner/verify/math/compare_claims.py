@@ -1,6 +1,8 @@
-"""Pairs whose form says something: matchings, distributions, growth, formulas of logic, hypotheses, tables, chemistry.
+"""Comparisons of pairs with a notation of their own, which the general rules for formulas do not cover.
 
-Of chemistry: formulas, reactions and electron configurations, compared by their substances.
+These are matchings, roles, distributions, orders of growth, formulas of logic, decisions about hypotheses, tables of
+chances and, in chemistry, formulas, reactions and electron configurations. Each comparison gives UNKNOWN for pairs that
+are not of its kind.
 """
 
 from __future__ import annotations
@@ -47,12 +49,12 @@ _ROMAN_NUMERAL = re.compile("(?:X?(?:IX|IV|V?I{1,3})|X|V)|(?:x?(?:ix|iv|v?i{1,3}
 _NOT_MATCHED = re.compile(r"(?<!\\)\b(?:and|und|et|и|matches|with|is|goes|to)\b|[和与と]")
 
 
-# What ties a mark to its own one, and no pair to the next
+# Punctuation that joins the two marks of a pair, and never one pair to the next
 _TIES = re.compile(r"[-–—−:：=→↔\\]")
 
 
 def matchings(pair: Pair) -> Outcome:
-    """Compare what is matched with what: `A \\to 3, B \\to 1` for `A-3, B-1`, in any order of the pairs."""
+    """Compare two matchings of two columns, in any order of the pairs: `B \\to 1, A \\to 3` for `A-3, B-1`."""
     if pair.question is None or not pair.question.has(_MATCHES):
         return UNKNOWN
     mine = _matching(pair.truth)
@@ -60,7 +62,7 @@ def matchings(pair: Pair) -> Outcome:
     if mine is None or theirs is None:
         return UNKNOWN
     if mine[0] != theirs[0] or {key for key, _ in mine[1]} == {value for _, value in theirs[1]}:
-        # those of the other column may stand first
+        # the answer may write the second column first: `3-A` for `A-3`
         theirs = theirs[0][::-1], frozenset((value, key) for key, value in theirs[1])
     return EQUAL if mine == theirs else DIFFERENT
 
@@ -68,9 +70,9 @@ def matchings(pair: Pair) -> Outcome:
 def _matching_alike(
     said: str, found: Sequence[re.Match[str]], kind: str
 ) -> tuple[tuple[str, str], frozenset[tuple[str, str]]] | None:
-    """The pairs of marks that are all of one kind: `A-Q, B-P`."""
+    """The kind, twice, and the pairs of marks if both columns have marks of one kind: `A-Q, B-P`; else None."""
     named = [match for match in found if match["one"]]
-    keys, values = ([_figure(match["one"]) for match in named[at::2]] for at in (0, 1))
+    keys, values = ([_as_digits(match["one"]) for match in named[at::2]] for at in (0, 1))
     between = [said[one.end() : other.start()] for one, other in pairwise(named)]
     tied = [_TIES.search(sign) is not None for sign in between]
     is_one = len(keys) == len(values) == len({*keys}) and {*keys}.isdisjoint(values)
@@ -80,7 +82,10 @@ def _matching_alike(
 
 
 def _matching(text: str) -> tuple[tuple[str, str], frozenset[tuple[str, str]]] | None:
-    """The kinds of the marks of both columns, and the pairs of marks; None for another text."""
+    """The kinds of the marks in both columns, and the pairs: capital, number, (A, 3) and (B, 1) for `A-3, B-1`.
+
+    None if the text is not a matching.
+    """
     said = _NOT_MATCHED.sub(" ", unset(text)) if len(text) <= LONGEST_FORM else "?"
     found = list(_MATCHED.finditer(said))
     marks = [match["one"] for match in found if match["one"]]
@@ -105,12 +110,18 @@ def _matching(text: str) -> tuple[tuple[str, str], frozenset[tuple[str, str]]] |
                 return None
             key = one
         else:
-            pairs.append((key, _figure(one)))
-    pairs = [(_figure(key), value) for key, value in pairs]
+            pairs.append((key, _as_digits(one)))
+    pairs = [(_as_digits(key), value) for key, value in pairs]
     return ((first, second), frozenset(pairs)) if len({*pairs}) == len(pairs) and kinds.count(first) > 1 else None
 
 
 def _kind_of_mark(mark: str, romans: set[bool]) -> str:
+    """The kind of a mark: "number", "roman", "capital" or "small"; empty for a word.
+
+    Args:
+        mark: a letter, a number or a word.
+        romans: holds True if capital letters are Roman numbers in this text, and False if small ones are.
+    """
     if not mark.isascii() or mark.isdigit():
         return "number"
     if mark.isupper() in romans and _ROMAN_NUMERAL.fullmatch(mark) is not None:
@@ -118,8 +129,8 @@ def _kind_of_mark(mark: str, romans: set[bool]) -> str:
     return "" if len(mark) > 1 else "capital" if mark.isupper() else "small"
 
 
-def _figure(mark: str) -> str:
-    """The number in a circle as digits; any other mark as it is."""
+def _as_digits(mark: str) -> str:
+    """A number in a circle as digits, 3 for `③`; any other mark as it is."""
     return mark if mark.isascii() or len(mark) > 1 else str(int(unicodedata.numeric(mark, 0)))
 
 
@@ -139,7 +150,7 @@ _ROLE = re.compile(
 
 
 def roles(pair: Pair) -> Outcome:
-    """Compare who is what: `A: knight, B: knave` for `A is a knight and B is a knave`, in any order."""
+    """Compare who has which role, in any order: `A: knight, B: knave` for `A is a knight and B is a knave`."""
     parts = _BETWEEN_ROLES.split(unset(pair.truth).rstrip(" .。"))
     found = [_ROLE.fullmatch(part) for part in parts] if len(parts) > 1 else []
     mine = {m["name"]: m["role"].lower() for m in found if m is not None}
@@ -191,7 +202,10 @@ _OF_LAWS = re.compile(
 
 
 def laws(pair: Pair) -> Outcome:
-    """Compare distributions, whose names are written in several ways: `\\text{Poi}(5)` for `\\text{Poisson}(5)`."""
+    """Compare distributions, if the question is about them: `\\text{Poi}(5)` for `\\text{Poisson}(5)`.
+
+    DIFFERENT if the answer names a different variable. If the reference names none, the question's may be named.
+    """
     if pair.question is None or not pair.question.has(_OF_LAWS):
         return UNKNOWN
     mine, theirs = _law(pair.truth), _law(pair.answer)
@@ -214,17 +228,22 @@ _TOLD_LAW = re.compile(
 )
 
 
-def _in_signs(told: re.Match[str]) -> str:
+def _as_formula(told: re.Match[str]) -> str:
+    """A distribution in words as a formula: `Poisson(mean=5)` for `Poisson distribution with mean 5`."""
     more = f", {told['second']}={told['two']}" if told["two"] else ""
     return f"{told['name']}({told['first']}={told['one']}{more})"
 
 
 def _law(text: str) -> tuple[str, int, list[str]] | None:
-    """What a distribution is said of, the place of its family, and its parameters in order; None for another text."""
+    """The variable of a distribution, the position of its family in `_LAWS`, and its parameters in order.
+
+    ("X", 0, ["5"]) for `X \\sim \\text{Poi}(5)`. The variable is empty if there is none. None if the text is no
+    distribution.
+    """
     match = _LAW.fullmatch(
         _INDEXED_LAW.sub(
             lambda m: (m["name"] and f"{m['name']}({m['index'] or m['given']})") or "",
-            _TOLD_LAW.sub(_in_signs, unset(text)),
+            _TOLD_LAW.sub(_as_formula, unset(text)),
         )
     )
     if match is None:
@@ -248,14 +267,18 @@ def _law(text: str) -> tuple[str, int, list[str]] | None:
 
 
 def _parted(text: str) -> list[str]:
-    """The parts of a text between commas that stand in no brackets."""
+    """The parts of a text between commas or semicolons outside brackets: `a`, `(b, c)` and `d` in `a, (b, c); d`."""
     depths = list(accumulate((one in "([{") - (one in ")]}") for one in text))
     ends = [at for at, (one, depth) in enumerate(zip(text, depths, strict=True)) if one in ",;" and not depth]
     return [text[begin:end].strip() for begin, end in zip([0, *(e + 1 for e in ends)], [*ends, len(text)], strict=True)]
 
 
 def _is_asked_variable(of: str, question: Question) -> bool:
-    """Whether a distribution is asked for of this variable, or of one that the answer names itself."""
+    """Whether an answer may name this variable of a distribution.
+
+    The question asks for the distribution of the variable, or for a minimum or maximum; or it uses none of its letters,
+    so that the answer had to choose a name.
+    """
     formulas = re.findall(r"\$+([^$]+)\$+|\\\((.+?)\\\)", asking_clause(question.text)[0] or question.text)
     if any("".join(unset(one or other).split()) == of for one, other in formulas):
         return True
@@ -274,7 +297,10 @@ _EXPONENT = re.compile(r"\^\s*(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\\l[gn]\s|\\log
 
 
 def growths(pair: Pair) -> Outcome:
-    """Compare orders of growth, in which factors and the base of a logarithm do not count: `\\Theta(2n\\log_2 n)`."""
+    """Compare orders of growth without constant factors and bases of logarithms.
+
+    `\\Theta(n\\log n)` may be answered by `\\Theta(2n\\log_2 n)`, but not by `O(n\\log n)`.
+    """
     if pair.question is None or not pair.question.has(_ASKS_GROWTH):
         return UNKNOWN
     mine, theirs = (_GROWTH.fullmatch(unset(one)) for one in (pair.truth, pair.answer))
@@ -284,7 +310,7 @@ def growths(pair: Pair) -> Outcome:
         return DIFFERENT
     sides = []
     for one in (mine["of"], theirs["of"]):
-        # a factor in an exponent counts
+        # in an exponent a factor counts, so there the base of a logarithm is kept
         body = one.replace("\\lg", "\\log_2") if _EXPONENT.search(one) else _BASE_OF_LOG.sub(r"\\log ", one)
         try:
             node = parse(body)
@@ -329,7 +355,10 @@ _SAME_JOINT = {"\\wedge": "\\land", "and": "\\land", "\\vee": "\\lor", "or": "\\
 
 
 def quantified(pair: Pair) -> Outcome:
-    """Compare statements behind quantifiers, whose order and sets count; the letters that they bind do not."""
+    r"""Compare statements behind quantifiers: `\forall y \in A, y > 0` for `\forall x \in A, x > 0`.
+
+    The order of the quantifiers and their sets count. The names of the bound letters do not.
+    """
     if "exists" not in pair.truth and "forall" not in pair.truth and re.search("[∀∃]", pair.truth) is None:
         return UNKNOWN
     mine = _claim(pair.truth, ())
@@ -346,10 +375,13 @@ def quantified(pair: Pair) -> Outcome:
 
 
 def _claim(text: str, letters: tuple[str, ...]) -> tuple[list[tuple[str, str]], tuple[str, ...], str] | None:
-    """The quantifiers of a text with their sets, the letters that they bind, and what is claimed of these.
+    r"""The quantifiers of a text with their sets, the letters that they bind, and the statement about these.
+
+    (`\forall`, `\inA`), `x` and `x > 0` for `\forall x \in A, x > 0`. None if the text begins with no quantifier.
 
     Args:
-        letters: stand for the text's own bound letters, where they are as many.
+        text: the formula.
+        letters: replace the bound letters in the sets and in the statement, if they are equally many.
     """
     rest = unset(text.translate(_SPELLED_SO))
     found: list[tuple[str, str]] = []
@@ -406,7 +438,7 @@ _DECISIONS = ("reject", "fail to reject")
 
 
 def hypotheses(pair: Pair) -> Outcome:
-    """Compare what is done with a hypothesis, which has a name and a letter: `Reject the null hypothesis`."""
+    """Compare decisions about a hypothesis: `Reject the null hypothesis` and `H_0 is rejected`."""
     if pair.question is None or not pair.question.has(_TESTS) or _STATES.search(pair.truth) is not None:
         return UNKNOWN
     if _NULL.search(pair.truth.lower().replace("{", "").replace("}", "")) is None:
@@ -421,7 +453,14 @@ def hypotheses(pair: Pair) -> Outcome:
 
 
 def _decision(text: str, asked: str) -> str:
-    """What a text does with which hypothesis, in one wording."""
+    """The decision in a text, in one wording: `fail to reject h_0` for `We do not reject the null hypothesis.`
+
+    A text without a decision gives its own words in lower case.
+
+    Args:
+        text: the answer or the reference.
+        asked: the question; a level of significance that it also has is removed.
+    """
     said = " ".join(unset(text).replace("{", "").replace("}", "").lower().split())
     said = _AT_LEVEL.sub(lambda m: "" if m["level"].replace("\\", "") in asked.replace("\\", "") else m[0], said)
     said = _SAID_TWICE.sub("h_0", _NULL.sub(" h_0 ", _ALTERNATIVE.sub(" h_1 ", said)))
@@ -430,7 +469,7 @@ def _decision(text: str, asked: str) -> str:
     said = _NOT_REJECTED.sub("fail to reject", _REJECTED.sub(" reject ", said))
     words = {*_FILLERS.sub(" ", said).split()}
     if "h_0" in words and "reject" in words and words <= {"h_0", "reject", *_DENYING}:
-        # the verb may stand behind, and in another language
+        # the verb may be the last word, and in a different language
         said = f"{'fail to ' if len(words) > len(('reject', 'h_0')) else ''}reject h_0"
     return f"{said} h_0" if said in _DECISIONS else said
 
@@ -444,7 +483,7 @@ _AROUND_CARDINAL = re.compile(r"[\s,;:().]|i\.e\.|\bthat is\b")
 
 
 def cardinals(pair: Pair) -> Outcome:
-    """Compare a cardinal number that is also said in words: `\\text{countably infinite, } \\aleph_0`."""
+    """Accept a cardinal number that is given in words: `\\text{countably infinite}` for `\\aleph_0`; else UNKNOWN."""
     truth = "".join(pair.truth.replace("{", "").replace("}", "").split())
     if "aleph" not in truth and truth != "\\mathfrakc":
         return UNKNOWN
@@ -467,14 +506,16 @@ def tables(pair: Pair) -> Outcome:
         return UNKNOWN
     if {*mine} != {*theirs}:
         return DIFFERENT
-    # each member of a chain is the value
+    # each member of a chain `P(X=0) = 1/4 = 0.25` must be equal to the value
     said = [(mine[one][-1], member) for one in sorted(mine) for member in theirs[one]]
     return alike(pair, *zip(*said, strict=True))
 
 
 def _table(text: str) -> dict[str, list[str]] | None:
-    """The members of the chain that gives each value of a random variable its chance; None for another text, and for
-    one that gives a value two.
+    r"""The chances in a text, by event: `X=0` with 0.1, `X=1` with `\frac{9}{10}` and 0.9.
+
+    This is the table of `P(X=0)=0.1, P(X=1)=\frac{9}{10}=0.9`. None if the text has fewer than two events, something
+    else before the first, or the same event twice.
     """
     said = unset(text)
     found = list(_CHANCE_OF.finditer(said))
@@ -495,7 +536,10 @@ _OF_FUNCTION = re.compile(r"(?P<name>[a-zA-Z])\s*\(\s*x\s*\)\s*=")
 
 
 def lines(pair: Pair) -> Outcome:
-    """Refuse the question's own function for a line at its graph: `f(x)=2x-1` for `y=2x-1`."""
+    """Refuse an answer that gives a tangent the name of the question's function: `f(x)=2x-1` for `y=2x-1`.
+
+    DIFFERENT if the question asks for a tangent, normal or asymptote and has a function of that name; else UNKNOWN.
+    """
     called = _OF_FUNCTION.match(pair.answer) if pair.truth[:1] == "y" and "(" in pair.answer else None
     if called is None or pair.question is None or _ASKS_LINE.search(pair.question.text) is None:
         return UNKNOWN
@@ -512,7 +556,7 @@ _NATURAL = re.compile(r"(?:\\mathbb\s*\{?N\}?|ℕ)(?P<marked>[\^_].{1,9})?")
 
 
 def is_other_structure(pair: Pair) -> bool:
-    r"""Whether an answer has a direct product for a free one, or `\mathbb{N}` for `\mathbb{N}^*`."""
+    r"""Whether an answer has `\mathbb{N}` for `\mathbb{N}^*`, or a wrong kind of product: `A \times B` for `A * B`."""
     natural, other = _NATURAL.fullmatch(pair.truth), _NATURAL.fullmatch(pair.answer)
     if natural is not None and other is not None:
         return bool(natural["marked"] and not other["marked"])
@@ -532,13 +576,17 @@ _CROSSED = re.compile(r"([a-zA-Z])(?:\\times|×)([a-zA-Z])")
 
 
 def _crossed(text: str) -> tuple[str, ...]:
-    """The names of the one cross product of a text, in order; empty for none."""
+    r"""The names in a text's only cross product, in order: a, b for `\vec{a}\times\vec{b}`; empty for none or more."""
     found = _CROSSED.findall(_SET_VECTOR.sub("", text))
     return tuple(found[0]) if len(found) == 1 else ()
 
 
 def products_of_vectors(pair: Pair) -> Outcome:
-    """Refuse another product than the reference's, whose signs are one token: a dot for a cross."""
+    r"""Refuse an answer with a dot product for the reference's cross product, or the other way round.
+
+    Also `\vec{b}\times\vec{a}` for `\vec{a}\times\vec{b}`. UNKNOWN for any other pair. The parser reads both products
+    as the same token, so the texts are compared.
+    """
     if "\\" not in pair.truth:
         return UNKNOWN
     mine = [sign in _CROSS for sign in _BETWEEN_VECTORS.findall(pair.truth)]
@@ -546,12 +594,12 @@ def products_of_vectors(pair: Pair) -> Outcome:
         return UNKNOWN
     theirs = _BETWEEN_VECTORS.findall(pair.answer) or _BETWEEN_LETTERS.findall(pair.answer)
     if mine == [True] and "-" not in pair.answer and _crossed(pair.truth) == _crossed(pair.answer)[::-1] != ():
-        # the other order has the other sign
+        # b × a is -(a × b)
         return DIFFERENT
     return UNKNOWN if sorted(sign in _CROSS for sign in theirs) == sorted(mine) else DIFFERENT
 
 
-# Signs between what may stand in any order, the loosest first, and the others of logic
+# Operators whose two sides may be exchanged (but for the arrow), the loosest first
 _ORDERED = ("iff", "->", "\\oplus", "or", "and", "\\parallel", "\\perp", "\\cong", "\\sim")
 _ALIKE = {
     "=>": "->",
@@ -584,7 +632,12 @@ def turned_round(pair: Pair) -> Outcome:
 
 
 def _in_order(tokens: list[str], signs: tuple[str, ...]) -> str:
-    """The tokens as a text, the parts around each sign sorted."""
+    """The tokens as a text with the parts around each operator sorted: `(p and q)` for `q and p`; not around arrows.
+
+    Args:
+        tokens: the formula.
+        signs: the operators, the loosest first.
+    """
     while (
         tokens[:1] == ["("] and tokens[-1:] == [")"] and _depths(tokens[:-1])[-1] > 0 and min(_depths(tokens)[:-1]) > 0
     ):
@@ -602,7 +655,7 @@ def _in_order(tokens: list[str], signs: tuple[str, ...]) -> str:
 
 
 def _depths(tokens: list[str]) -> list[int]:
-    """How many brackets are open behind each token."""
+    """How many brackets are open after each token: 1, 1, 0 for `( p )`."""
     return list(accumulate((t == "(") - (t == ")") for t in tokens)) or [0]
 
 
@@ -626,7 +679,10 @@ _SPECIES = re.compile(
 
 
 def chemistry(pair: Pair) -> Outcome:
-    r"""Compare formulas of chemistry: `\ce{2H2 + O2 -> 2H2O}`. States count where the reference has them."""
+    r"""Compare chemical formulas and reactions: `\ce{O2 + 2H2 -> 2H2O}` for `2H_2 + O_2 \to 2H_2O`.
+
+    States such as (aq) count if the reference has them. A condition over the arrow counts if the question asks for it.
+    """
     # a formula may be set in each of its parts: `2H$_2$O`
     truth = pair.ref.text.replace("$", "")
     plain = re.sub(r"_\{(\d+)\}", r"\1", fold(truth))
@@ -644,7 +700,7 @@ def chemistry(pair: Pair) -> Outcome:
     theirs = _species(pair.answer, keep=bool(_STATE.search(SET_TYPE.sub("", pair.ref.text))))
     if theirs == mine:
         return EQUAL
-    # the order of the elements tells how they are joined
+    # two single formulas: the order of the elements shows how they are joined
     return DIFFERENT if theirs is not None and mine[1:] == theirs[1:] == [] and _is_of_atoms(pair) else UNKNOWN
 
 
@@ -656,12 +712,15 @@ _OF_SUBSTANCE = re.compile(
 
 
 def without_substance(text: str, asked: Question) -> str:
-    """An amount without the formula of the one substance that the question asks for, behind its unit."""
+    r"""An amount without the substance behind its unit, if the question asks for it: `36\text{ g}` for `36 g of H_2O`.
+
+    Any other text as it is.
+    """
     said = unset(re.sub(r"\\ce(?=\{)", r"\\text", text)) if len(text) <= LONGEST_OPTION else ""
     found = _OF_SUBSTANCE.fullmatch(said)
     if found is None or unit_named(found["unit"]) is None:
         return text
-    # the one that is asked for, or the first of those: `How many grams of CO2 are produced from CH4`
+    # the question's only substance, or the one whose amount it asks for: `How many grams of CO2 are produced from CH4`
     formula, asked_for = re.sub(r"[\s_{}]", "", found["formula"]), substances(asked.text)
     asks = re.sub(r"[_{}$^\\]|mathrm|text", "", asking_clause(asked.text)[0])
     is_first = (
@@ -671,7 +730,7 @@ def without_substance(text: str, asked: Question) -> str:
     return f"{found['amount']}\\text{{ {found['unit']}}}" if is_asked else text
 
 
-# Of which elements a compound's question does not ask, where it has others
+# Elements with a fixed oxidation state: a question about a compound asks about its other elements
 _FIXED = frozenset("O H F Li Na K Rb Cs Mg Ca Sr Ba Al Zn Ag".split())  # noqa: SIM905
 _OF_OXIDATION = re.compile(
     r"oxida[tc]i(?:on|e|ón|ão)|ossidazione|oxydation|степен\w* окисл|ступ\w* окисн|氧化数|化合价|酸化数|산화수"
@@ -685,7 +744,10 @@ _ROMAN = {said: at for at, said in enumerate("I II III IV V VI VII VIII".split()
 
 
 def in_figures_of_oxidation(text: str, asked: Question) -> str:
-    """`+6` for `Cr(VI)` and `+VI`, where the question asks in which state of oxidation an element is."""
+    """An oxidation state in figures, if the question asks for one: `+6` for `Cr(VI)` and `+VI`.
+
+    Any other text as it is, also if it names an element that the question does not ask about.
+    """
     if len(text) > LONGEST_OPTION or not asked.has(_OF_OXIDATION):
         return text
     found = _STATE_OF.fullmatch(unset(re.sub(r"[{}$]|\\(?:ce|mathrm|text)(?![a-z])", "", text)).replace("−", "-"))
@@ -707,7 +769,10 @@ _FILLED = "1s2 2s2 2p6 3s2 3p6 4s2 3d10 4p6 5s2 4d10 5p6 6s2 4f14 5d10 6p6".spli
 
 
 def _electrons(text: str) -> Counter[str] | None:
-    """The electrons of each subshell, a noble gas written out: those of `[Ar]3d^5`; None for another text."""
+    """The number of electrons in each subshell: 2 in 1s and 2 in 2s for `1s^2 2s^2`.
+
+    A noble gas is written out, as in `[Ar]3d^5`. None if the text is not an electron configuration.
+    """
     written = SET_TYPE.sub("", fold(SET_TYPE.sub("", text))).replace("^", "").replace("_", "")
     found = _CONFIGURATION.fullmatch(written)
     if found is None or (found["core"] is None and len(_SHELL.findall(written)) < 2):  # a lone `2p^2` may be a power
@@ -729,7 +794,7 @@ _OF_ELECTRONS = re.compile(
 
 
 def configurations(pair: Pair) -> Outcome:
-    r"""Compare how electrons fill subshells, in any order: `1s^22s^2` and `[\mathrm{He}]\,2s^2`."""
+    r"""Compare electron configurations, with their subshells in any order: `1s^22s^2` and `[\mathrm{He}]\,2s^2`."""
     is_of_atoms = "[" in pair.ref.text or pair.question is None or pair.question.has(_OF_ELECTRONS)
     truth = _electrons(pair.ref.text) if is_of_atoms and re.search("[spdf]", pair.ref.text) else None
     stated = None if truth is None else _electrons(pair.answer)
@@ -748,7 +813,10 @@ _OF_FORMULAS = re.compile(r"form[ue]l|fórmul|формул|công thức|wzór|�
 
 
 def _is_of_atoms(pair: Pair) -> bool:
-    """Whether a formula is one of chemistry by its question or its command; two letters alone may be a product."""
+    """Whether the reference is a chemical formula, and not a product of letters like AB.
+
+    Its `\\ce` or its question says so, or it has three or more elements and a number.
+    """
     asked = pair.question.text if pair.question is not None else ""
     said = SET_TYPE.sub("", pair.ref.text)
     several, counted = len(set(re.findall(r"[A-Z][a-z]?", said))) > len("AB"), re.search("_?[2-9]", said) is not None
@@ -758,7 +826,7 @@ def _is_of_atoms(pair: Pair) -> bool:
     return bool(is_told) or (several and counted)
 
 
-# A question that asks for what stands over the arrow
+# A question about the conditions that are written over the arrow
 _OF_CONDITIONS = re.compile(
     r"条件|over the arrow|\bconditions?\b|catalys|über dem Pfeil|Bedingung|Katalys|sur la flèche|услови|катализ",
     re.IGNORECASE,
@@ -772,7 +840,7 @@ _HEAT = re.compile(r"\\?delta|\\triangle|[△Δ∆]|加热|heat(?:ing)?|hitze|er
 
 
 def _condition(text: str) -> str:
-    """What stands over the arrow of a reaction, in one spelling; empty for nothing."""
+    r"""The condition over the arrow of a reaction, in one spelling: `△` for `A \xrightarrow{\Delta} B`; else empty."""
     said = "".join(next(filter(None, found), "") for found in _CONDITION.findall(text))
     return "".join(_HEAT.sub("△", SET_TYPE.sub("", said)).replace("_", "").split()).lower()
 
@@ -790,12 +858,19 @@ _PLAIN_ION = re.compile(
 
 
 def _with_charges(text: str) -> str:
-    """A plain reaction with its charges raised; a sign of plus between substances has spaces around it."""
+    """A plain reaction with its charges as exponents: `Ca^{2+}` for `Ca2+`; not a plus with spaces around it."""
     return _PLAIN_ION.sub(lambda m: f"{m['one'] or m['most']}^{{{m['charge'] or m['sign']}}}", text)
 
 
 def _species(text: str, *, keep: bool) -> list[list[str]] | None:
-    """The sorted substances on each side of the arrow; None for a text that is no formula of chemistry."""
+    """The sorted substances on each side of the arrow: [2H2, O2] and [2H2O] for `2H2 + O2 -> 2H2O`.
+
+    None if the text is not a chemical formula.
+
+    Args:
+        text: the formula or the reaction.
+        keep: keeps states such as (aq), and arrows for gas and solid.
+    """
     text = _with_charges(fold(text)) if "^" not in text else fold(text)
     text = re.sub(r"\\uparrow|\s\^(?=[\s}]|\Z)", "↑", text)
     text = re.sub(r"\\downarrow|(?<=[\w)])\sv(?=[\s}]|\Z)", "↓", text)

@@ -101,6 +101,10 @@ class Comparing(Leaves, Protocol):
 
 
 def listings(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
+    """Compare two listings, element by element: `2, 1` for `1, 2`, but not `(2, 1)` for `(1, 2)`.
+
+    The order counts in a tuple, and in a list if the question asks for an order. Repetition does not count in a set.
+    """
     if not isinstance(ref, Listing) or not isinstance(ans, Listing):
         return DIFFERENT
     kinds = {ref.kind, ans.kind}
@@ -123,12 +127,12 @@ def listings(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
 
 
 def _repeats(comparer: Comparing, listing: Listing) -> bool:
-    """Whether an element stands there twice, as roots by their multiplicity do: then each counts."""
+    """Whether the listing has two equal elements, as in `2, 2, 3`, which lists a double root twice."""
     return any(comparer.compare(*two) is EQUAL for two in itertools.combinations(listing.items, 2))
 
 
 def _repeats_letter(listing: Listing) -> bool:
-    """Whether a letter or a word occurs twice: `T, F, F` answers one thing after the other."""
+    """Whether all elements are letters or words and one occurs twice: `T, F, F` answers several questions in order."""
     found = [
         i
         for i in listing.items
@@ -138,6 +142,7 @@ def _repeats_letter(listing: Listing) -> bool:
 
 
 def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
+    """Compare two listings, at least one with names for its elements: `y=2, x=1` for `(1, 2)`."""
     if ref.kind == "set" and (values := _roots(ans, comparer.question)) is not None:
         return _same_set(comparer, ref.items, values)
     if (
@@ -170,9 +175,10 @@ def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
 
 
 def _as_asked(comparer: Comparing, listing: Listing) -> Sequence[Reading]:
-    """The values of `remainder = 5, quotient = 7` in the order in which the question asks for them by these names.
+    """The elements of a listing in the order of the question's words: 7, 5 for `remainder = 5, quotient = 7`.
 
-    What is counted is a name, too, and a letter may be that of a word. In their own order where a name is another one.
+    An element is recognised by its name, by the first letter of a word (`q = 7`), or by its unit. If two or more are
+    not recognised, the elements keep their own order.
     """
     parts = comparer.question.parts(len(listing.items)) if comparer.question is not None else ()
     found: dict[int, Reading] = {}
@@ -196,6 +202,7 @@ def _as_asked(comparer: Comparing, listing: Listing) -> Sequence[Reading]:
 
 
 def _names_part(name: str, part: str) -> bool:
+    """Whether a name is one of the question's words for a part, or its first letter: `q` for `the quotient`."""
     words = re.findall(r"[^\W\d_]+", part)
     return name in words or (any(word[0] == name for word in words) if len(name) == 1 else name != "" and name in part)
 
@@ -209,7 +216,10 @@ def _numbered(listing: Listing) -> tuple[Reading, ...] | None:
 
 
 def _roots(listing: Listing, question: Question | None) -> tuple[Reading, ...] | None:
-    r"""The values of numbered names, or of `\\alpha=2, \\beta=3` where the question has no such letters."""
+    r"""The values of numbered names, `x_1=2, x_2=3`, or of `\alpha=2, \beta=3` as names of roots.
+
+    Greek letters name roots if the question asks for roots and does not have these letters. None for other listings.
+    """
     if (values := _numbered(listing)) is not None or question is None:
         return values
     named = {label(i.name): i.value for i in listing.items if isinstance(i, Named)}
@@ -228,21 +238,24 @@ _GREEK_ROOTS = ("\\alpha", "\\beta", "\\gamma")
 
 
 def _are_unknowns(listing: Listing, question: Question | None) -> bool:
-    """Whether numbered names are unknowns of their own: the question has their letter, and never without a number.
+    """Whether numbered names are separate unknowns: the question has their letter, and always with a number.
 
-    Those of `x^2-5x+6=0` are roots of one unknown, which stand in no order.
+    In a question about `x^2-5x+6=0` the names of `x_1=2, x_2=3` are roots of the one unknown x, in any order.
     """
-    found = _indices(listing, question)
+    found = _index_marks(listing, question)
     return bool(found) and all(found)
 
 
 def _is_one_unknown(listing: Listing, question: Question | None) -> bool:
-    """Whether numbered names are the roots of one unknown, which the question has without a number or not at all."""
+    """Whether numbered names are roots of one unknown, which the question has without a number or not at all."""
     return not _are_unknowns(listing, question)
 
 
-def _indices(listing: Listing, question: Question | None) -> list[str]:
-    """For each time that the question has the letter of numbered names: the sign of an index behind it, or nothing."""
+def _index_marks(listing: Listing, question: Question | None) -> list[str]:
+    """For each occurrence of the numbered names' letter in the question: `_` if an index follows, else an empty text.
+
+    "_" and "" for the names `x_1=2, x_2=3` and the question `x_1>x`.
+    """
     letter = re.escape(next(iter(label(i.name) for i in listing.items if isinstance(i, Named)))[0].partition("_")[0])
     return re.findall(rf"(?<![a-zA-Z\\]){letter}(?![a-zA-Z])\s*(_?)", question.text) if question is not None else []
 
@@ -259,6 +272,11 @@ def _in_order(comparer: Comparing, listing: Listing) -> list[Reading]:
 
 
 def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
+    """Compare two readings, at least one of which is a matrix, a table or a definition by cases.
+
+    Matrices are compared entry by entry, and cases in any order. A matrix with one row or column may be answered by a
+    tuple or a list, and an identity matrix by I.
+    """
     if isinstance(ref, Grid) and isinstance(ans, Grid):
         if ref.node.kind == ans.node.kind == "cases" and _same_function(comparer, ref, ans):
             return EQUAL
@@ -290,7 +308,10 @@ _HOLDS: dict[str, Callable[[Fraction, Fraction], bool]] = {
 
 
 def _same_function(comparer: Comparing, ref: Grid, ans: Grid) -> bool:
-    """Whether two definitions by cases give one function: where pieces meet in one value, either may hold it."""
+    """Whether two definitions by cases give the same function, although `x > 0` in one may be `x >= 0` in the other.
+
+    They are compared at each end of a case, where pieces must meet in one value, and between the ends.
+    """
     names = {cell.name for grid in (ref, ans) for row in grid.rows for cell in row if isinstance(cell, Region)}
     letters = names - {None}
     mine, theirs = _pieces(ref), _pieces(ans)
@@ -312,6 +333,15 @@ def _same_function(comparer: Comparing, ref: Grid, ans: Grid) -> bool:
 def _same_at(
     comparer: Comparing, sides: tuple[list[_Piece], list[_Piece]], name: str, at: Fraction, *, is_end: bool
 ) -> bool:
+    """Whether two definitions by cases agree at a number.
+
+    Args:
+        comparer: compares the formulas that hold there.
+        sides: the cases of both definitions.
+        name: the unknown.
+        at: its value.
+        is_end: the number is an end of a case; then the values must be equal, else the formulas.
+    """
     held = [[value for value, condition in side if _holds_at(condition, name, at)] for side in sides]
     if not held[0] or not held[1]:
         return held[0] == held[1]
@@ -322,7 +352,10 @@ def _same_at(
 
 
 def _pieces(grid: Grid) -> list[_Piece] | None:
-    """The value and the condition of each case; None where a case has another form."""
+    """The value and the condition of each case in a definition by cases: x and `x > 0`.
+
+    None if a case has a different form, such as no condition.
+    """
     found: list[_Piece] = []
     for row in grid.rows:
         match row:
@@ -334,10 +367,10 @@ def _pieces(grid: Grid) -> list[_Piece] | None:
 
 
 def _holds_at(condition: Node, name: str, at: Fraction) -> bool:
-    """Whether a number meets a condition.
+    """Whether the number `at` meets a condition for the unknown `name`: 2 meets `1 < x < 3`.
 
     Raises:
-        NotSolved: the condition is none of comparisons with numbers.
+        NotSolved: the condition does not only compare the unknown with numbers.
     """
     match condition:
         case Relation(args, signs):
@@ -354,7 +387,7 @@ def _holds_at(condition: Node, name: str, at: Fraction) -> bool:
 
 
 def _is_unit_matrix(matrix: Array, name: str) -> bool:
-    """Whether a matrix is the one that is called I, or E: with its size as an index, perhaps."""
+    """Whether the matrix is the identity matrix of this name: `I`, `E`, or with its size `I_2`."""
     letter, _, size = name.partition("_")
     cells = [(at == across, cell) for at, row in enumerate(matrix.rows) for across, cell in enumerate(row)]
     is_unit = len(cells) == len(matrix.rows) ** 2 and all(literal(cell) == int(one) for one, cell in cells)
@@ -362,13 +395,17 @@ def _is_unit_matrix(matrix: Array, name: str) -> bool:
 
 
 def pairwise(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
+    """Compare two sequences in order, the first element with the first; DIFFERENT if one is longer."""
     if len(ref) != len(ans):
         return DIFFERENT
     return all_of([comparer.compare(r, a) for r, a in zip(ref, ans, strict=True)])
 
 
 def unordered(compare: Callable[[T, T], Outcome], ref: Sequence[T], ans: Sequence[T]) -> Outcome:
-    """Match each element of the reference with a different element of the answer that is equal to it."""
+    """Whether each element of the reference is equal to a different element of the answer: `2, 1` for `1, 2`.
+
+    Elements of the answer that are left over do not count.
+    """
     left = list(ans)
     unknown = False
     for element in ref:
@@ -384,7 +421,7 @@ def unordered(compare: Callable[[T, T], Outcome], ref: Sequence[T], ans: Sequenc
 
 def _same_set(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
     """Whether each element of either side is equal to an element of the other; repetition does not matter in a set."""
-    # a set is no element of a set of numbers: only as a whole answer may `\\{1\\}` be 1
+    # a set is not equal to a number in a set: `\\{1\\}` may be 1 only as a whole answer
     if not ref or not ans:
         return EQUAL if not ref and not ans else DIFFERENT
     return _matched(
@@ -396,7 +433,7 @@ def _same_set(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading
 
 
 def _rationals_in(node: Node) -> Interval | None:
-    r"""The interval whose rational numbers a set holds: `(0, \infty)` for `\mathbb{Q}^+`; None for another set."""
+    r"""The interval whose rational numbers a set holds: `(0,1)` for `\mathbb{Q}\cap(0,1)`; None for any other set."""
     match node:
         case SetOperation("intersection", (Symbol("\\mathbb{Q}"), Interval() as inside)):
             return inside
@@ -406,13 +443,19 @@ def _rationals_in(node: Node) -> Interval | None:
 
 
 def _matched(grid: Sequence[Sequence[Outcome]]) -> Outcome:
-    """Whether every row and every column of comparisons holds one of equal elements."""
+    """EQUAL if every row and every column of outcomes holds an EQUAL.
+
+    A row is an element of one set compared with all elements of the other set, so EQUAL means that the sets are equal.
+    """
     rows = [*grid, *zip(*grid, strict=True)]
     return all_of([EQUAL if EQUAL in row else UNKNOWN if UNKNOWN in row else DIFFERENT for row in rows])
 
 
 def same_family(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
-    """Compare the values of two families at the same parameter; either side may leave out `k \\in \\mathbb{Z}`."""
+    r"""Compare two families of values: `n\pi, n \in \mathbb{Z}` for `k\pi, k \in \mathbb{Z}`.
+
+    The answer's parameter is renamed to the reference's. One side may leave out `k \in \mathbb{Z}`.
+    """
     if not isinstance(ref, Family) or not isinstance(ans, Family):
         found, other = (ref, ans) if isinstance(ref, Family) else (ans, ref)
         assert isinstance(found, Family)
@@ -437,6 +480,7 @@ def same_family(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
 
 
 def regions(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
+    """Compare two sets of real numbers, such as intervals and solved inequalities: `1 < x < 2` for `(1, 2)`."""
     if isinstance(ans, Region) and comparer.question is not None and has_factor(ans.node):
         # The answer `2x > 4` for `x > 2` is a step of work, not the solution
         return DIFFERENT
@@ -455,7 +499,7 @@ def regions(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     if mine_of is not None and theirs_of is not None:
         return regions(comparer, resolve(mine_of), resolve(theirs_of))
     if (mine_of is None) != (theirs_of is None) and isinstance(left.node if mine_of is None else right.node, Interval):
-        # an interval has other numbers, too
+        # an interval has irrational numbers, too
         return DIFFERENT
     if _letters(left) or _letters(right):
         # Only their ends can be compared: a letter in an end is not the unknown of the set
@@ -476,7 +520,7 @@ def regions(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
 
 
 def _letters(region: Region) -> frozenset[str]:
-    """The letters in the ends of a set: all but its unknown."""
+    """The letters of a set other than its unknown: a in `x \\in (a, 2a)`; empty if the unknown is not known."""
     builders = [n for n in walk(region.node) if isinstance(n, SetBuilder)]
     unknowns = frozenset({region.name} if region.name else ()).union(*(symbols(b.element) for b in builders))
     if any(isinstance(n, UndefinedCall) for n in walk(region.node)):
@@ -488,7 +532,7 @@ def _letters(region: Region) -> frozenset[str]:
 
 
 def _interval(node: Node) -> Node:
-    """A solved inequality as an interval; any other set as it is."""
+    """A solved inequality as an interval: `[1, 2)` for `1 <= x < 2`. Any other set as it is; `x > 2` as `2 < x`."""
     match node:
         case Relation(args, (">" | ">=", *_) as signs):
             turned = Relation(args[::-1], tuple(sign.replace(">", "<") for sign in reversed(signs)))
@@ -503,6 +547,7 @@ def _interval(node: Node) -> Node:
 
 
 def _same_ends(comparer: Comparing, left: Node, right: Node) -> Outcome:
+    """Compare two intervals, or unions of intervals, end by end; DIFFERENT for any other nodes."""
     match left, right:
         case Interval(), Interval():
             if (left.low_in, left.high_in) != (right.low_in, right.high_in):
@@ -517,9 +562,10 @@ def _same_ends(comparer: Comparing, left: Node, right: Node) -> Outcome:
 
 
 def same_bounds(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome | None:
-    """Whether both sides are one solved set whose ends hold letters, one as an inequality; None for other pairs.
+    r"""Compare an inequality whose ends have letters with a set or an inequality; None for any other pair.
 
-    `a<x<2a`, `\\{x \\mid a<x<2a\\}`, `x\\in(a,2a)` and `(a,2a)` are one set, of the only letter that is in no end.
+    `a<x<2a`, `\{x \mid a<x<2a\}`, `x\in(a,2a)` and `(a,2a)` are the same set. The unknown is the one that a side
+    names, else the only letter that just one side has.
     """
     sides = [_bounds_of(side) for side in (ref, ans)]
     if None in sides or not any(isinstance(side, Statement) for side in (ref, ans)):
@@ -544,7 +590,10 @@ _WORDS = frozenset({"a", "I", "A"})
 
 
 def _bounds_of(side: Reading) -> tuple[Node, str] | None:
-    """The inequality or the set of one side, and its unknown where it is named; None for anything else."""
+    r"""The inequality or the set of one side, and its unknown if it is named.
+
+    `(a,2a)` and x for `x\in(a,2a)`; the inequality and an empty text for `a<x<2a`. None for any other reading.
+    """
     match side:
         case Statement(Collection("set", (SetBuilder(Symbol(unknown), condition),))):
             return condition, unknown
@@ -561,7 +610,10 @@ def _bounds_of(side: Reading) -> tuple[Node, str] | None:
 
 
 def _solved_for(node: Node, unknown: str) -> Node | None:
-    """The intervals of a statement that is solved for an unknown, or of a set without it; None for any other node."""
+    """The intervals of a statement that is solved for an unknown: `(a, 2a)` for `a < x < 2a`.
+
+    A set without the unknown is returned as an interval, too. None for any other node, such as `2x > a`.
+    """
     match node:
         case Connective("or", args):
             parts = all_known(_solved_for(arg, unknown) for arg in args)
@@ -593,7 +645,7 @@ def _is_same_shape(left: Node, right: Node) -> bool:
 
 
 def as_set(reading: Reading) -> Node | None:
-    """A value or a listing as a set, and a pair as an open interval; None for any other reading."""
+    r"""A value or a listing as a set, `\{1, 2\}` for `1, 2`, and a pair as an open interval; else None."""
     if isinstance(reading, Value):
         return Collection("set", (reading.node,))
     if not isinstance(reading, Listing) or not all(isinstance(i, Value) for i in reading.items):
@@ -605,6 +657,7 @@ def as_set(reading: Reading) -> Node | None:
 
 
 def _as_region(reading: Reading) -> Region | None:
+    """A set, or a tuple of two values as an open interval; None for any other reading, also for a plain list."""
     if isinstance(reading, Region):
         return reading
     found = as_set(reading) if is_listing(reading, "tuple", "set") else None
@@ -612,7 +665,7 @@ def _as_region(reading: Reading) -> Region | None:
 
 
 def points(named: Named, other: Reading) -> Reading:
-    """The value of a name; as a set of points where the other side is a region of the same unknown."""
+    r"""The value of a name: 2 for `x = 2`. It is a set, `\{2\}`, if the other side is a region of the same unknown."""
     if not isinstance(other, Region) or label(named.name) != (other.name,):
         return named.value
     found = as_set(named.value)
@@ -627,7 +680,10 @@ _RADIAN = (("rad", 1),)
 
 
 def same_quantity(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
-    """Compare two expressions, at least one with a unit. One side may leave its unit out; two units must convert."""
+    r"""Compare two expressions, at least one with a unit: `2000 \text{ m}` for `2 \text{ km}`.
+
+    One side may leave its unit out; two units must convert into each other.
+    """
     if isinstance(ref, Degrees) or isinstance(ans, Degrees):
         return _angles(leaves, ref, ans)
     if isinstance(ref, Percent) or isinstance(ans, Percent):
@@ -648,7 +704,7 @@ def same_quantity(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
 
 
 def _without_substance(unit: Unit, question: Question | None) -> Unit:
-    """A unit without the thing of the question that it measures: `g NaOH` as `g`."""
+    """A unit without the substance or thing that is measured, if the question has it: `g` for `g NaOH`."""
     physical = tuple((name, power) for name, power in unit if is_physical(((name, power),)))
     others = [name for name, power in unit if power == 1 and (name, power) not in physical]
     told = (
@@ -660,10 +716,10 @@ def _without_substance(unit: Unit, question: Question | None) -> Unit:
 
 
 def _is_asked(unit: Unit, question: Question | None) -> bool:
-    """Whether the question asks for this unit or names no unit: a reference without a unit counts in the asked unit.
+    """Whether the question asks for this unit, or names no unit: metres for `How many metres?`, but not centimetres.
 
-    Where the question asks for a rate, its amount counts as asked for, too: dollars, for dollars an hour; other amounts
-    where it asks how many.
+    If the question asks for a rate, such as dollars an hour, an amount of money counts, too; other amounts count if the
+    question asks how many.
     """
     asked = question.asked_units if question is not None else frozenset()
     if not asked or not is_physical(unit):
@@ -681,12 +737,13 @@ def _is_unasked_rate(unit: Unit, question: Question) -> bool:
         return False
     if asked.rate:
         # dollars a day, where dollars per week are asked for
-        mine, theirs = _spans(below), _spans(asked.ones)
+        mine, theirs = _physical_units(below), _physical_units(asked.ones)
         return mine.isdisjoint(theirs) and any(a.dimension == b.dimension for a in mine for b in theirs)
     return asked.amount or any(power > 0 and (is_money(name) or not is_physical(((name, 1),))) for name, power in unit)
 
 
-def _spans(names: Iterable[str]) -> set[PhysicalUnit]:
+def _physical_units(names: Iterable[str]) -> set[PhysicalUnit]:
+    """The physical units among names: an hour, of 3600 seconds, for `h`."""
     return {measure(((one, 1),)) for one in names if is_physical(((one, 1),))}
 
 
@@ -697,13 +754,15 @@ def _is_asked_amount(rate: Unit, unit: Unit, question: Question | None) -> bool:
 
 
 def _is_rate(unit: PhysicalUnit, rate: PhysicalUnit) -> bool:
+    """Whether `rate` is `unit` per time: kilometres an hour for kilometres."""
     above = tuple((name, power) for name, power in rate.dimension if power > 0)
     return above != rate.dimension and unit.dimension == above and unit.size / rate.size in _SPANS
 
 
 def _converted(leaves: Leaves, ref: Node, ref_unit: Unit, ans: Node, ans_unit: Unit) -> Outcome:
+    """Compare two amounts after conversion to one unit; DIFFERENT if the units measure different things."""
     mine, theirs = measure(ref_unit), measure(ans_unit)
-    if _turns(ref_unit) and ans_unit == _EACH_SECOND:
+    if _is_radians_per_second(ref_unit) and ans_unit == _EACH_SECOND:
         mine = theirs
     if mine.dimension != theirs.dimension:
         return DIFFERENT
@@ -715,8 +774,8 @@ def _converted(leaves: Leaves, ref: Node, ref_unit: Unit, ans: Node, ans_unit: U
 _EACH_SECOND = (("s", -1),)
 
 
-def _turns(unit: Unit) -> bool:
-    """Whether a unit is `rad/s`: a radian is only a number, but a hertz counts turns."""
+def _is_radians_per_second(unit: Unit) -> bool:
+    """Whether a unit is `rad/s`, which equals `1/s`, because a radian is a plain number; a hertz counts full turns."""
     return measure(unit) == measure((("rad", 1), ("s", -1)))
 
 
@@ -745,7 +804,7 @@ def asked_amount(ref: Node, ans: Node, question: Question | None) -> Node | None
 
 
 def _in_letters(node: Node) -> Quantity | None:
-    r"""`5 m`, `35 m^2` or `2 m/s^2`, whose letters may be units, as a quantity; None for any other node."""
+    r"""A product whose last letters may be units, as a quantity: `5 m` or `2 m/s`; None for any other node."""
     below: tuple[Node, ...] = ()
     match node:
         case Product((*rest, Symbol("\\mu"), Symbol(letter))) if rest and known(f"μ{letter}"):
@@ -767,6 +826,7 @@ def _in_letters(node: Node) -> Quantity | None:
 
 
 def _letter_power(node: Node) -> tuple[str, int] | None:
+    """The letter of a unit with the power 1: ("m", 1) for `m`; None for any other node."""
     match node:
         case Symbol(letter) if letter in UNIT_LETTERS:
             return letter, 1
@@ -774,7 +834,10 @@ def _letter_power(node: Node) -> tuple[str, int] | None:
 
 
 def _with_letter(node: Node, other: Node) -> Node:
-    """`5 m` as five metres, if the other side is a length: then m is no symbol. Any other node as it is."""
+    """The node as a quantity if its letter is a unit that fits the other side: `5 m` as five metres beside `5 cm`.
+
+    Any other node as it is.
+    """
     found = _in_letters(node) if isinstance(other, Quantity) else None
     if found is None or not isinstance(other, Quantity):
         return node
@@ -783,7 +846,7 @@ def _with_letter(node: Node, other: Node) -> Node:
 
 def _angles(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
     """Compare a degree sign on one side with a unit on the other: radians, or a scale of temperature."""
-    # A factor of 1 hides the sign, so that the degrees are converted to radians, and the sign is not just removed
+    # A factor of 1 hides the degree sign from `meant`, which would just remove it: so the degrees become radians
     match ref, ans:
         case Quantity(inside, unit), Degrees() if measure(unit) == measure(_RADIAN):
             return leaves.leaf(inside, Product((ans, number(1))))
@@ -795,7 +858,10 @@ def _angles(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
 
 
 def same_ratio(leaves: Leaves, ref: Reading, ans: Reading) -> Outcome:
-    """Compare ratios by their quotients, and times part by part. A ratio of two parts is equal to its quotient, too."""
+    """Compare ratios by their quotients, `2:4` for `1:2`, and times part by part: `8:30` is not `4:15`.
+
+    A ratio of two parts is equal to its quotient, too, unless the question rules ratios out.
+    """
     if is_time(leaves.question, ref if isinstance(ref, Ratio) else ans):
         if not isinstance(ref, Ratio) or not isinstance(ans, Ratio):
             return DIFFERENT
@@ -812,7 +878,7 @@ def same_ratio(leaves: Leaves, ref: Reading, ans: Reading) -> Outcome:
 
 
 def _width(part: Node) -> int:
-    """The number of characters in a part of a time; 0 for a part that is not a number."""
+    """The number of characters in a part of a time: 2 for `05`; 0 for a part that is not a number."""
     return len(part.text) if isinstance(part, Number) else 0
 
 
@@ -828,9 +894,10 @@ def ratio_named(ref: Reading, node: Node, question: Question | None) -> Named | 
 
 
 def in_asked_order(ans: Reading, ref: Reading, question: Question | None) -> bool:
-    """Whether the answer's name is what the question asks for: a ratio's names in its order, its operation on sets.
+    """Whether the name that the answer gives its value is what the question asks for; True if it gives no such name.
 
-    The reference's own names are compared elsewhere.
+    Checked are ratios (`y:x` is wrong for `Find the ratio x:y`), operations on sets, and names with one meaning, such
+    as `s^2` for a variance. The reference's own names are compared elsewhere.
     """
     match ans:
         case Named(SetOperation() | Connective() as name) if question is not None and question.formulas:
@@ -851,7 +918,7 @@ def in_asked_order(ans: Reading, ref: Reading, question: Question | None) -> boo
 
 
 _VARIANCE = "varian|дисперс|方差|分散|분산|phương sai"
-# How a question asks for what has such a name
+# The words by which a question asks for a value with such a name
 _NAMED_BY = {
     "\\sigma": rf"{_VARIANCE}|\\sigma",
     "s": _VARIANCE,
@@ -883,10 +950,12 @@ def is_time(question: Question | None, reading: Reading) -> bool:
 
 
 def _is_whole(node: Node) -> TypeGuard[Number]:
+    """Whether the node is written as digits alone: `5`, but not `0.5`."""
     return isinstance(node, Number) and node.text.isdigit()
 
 
 def _quotients(reading: Reading) -> list[Node] | None:
+    """The parts of a ratio divided by its last: 1/4 and 2/4 for `1:2:4`. A value alone as it is; else None."""
     if isinstance(reading, Ratio):
         return [Quotient(part, reading.parts[-1]) for part in reading.parts[:-1]]
     return [reading.node] if isinstance(reading, Value) else None

@@ -1,4 +1,8 @@
-"""Pairs in a notation of their own: times, dates, records, digits of a base, permutations, bearings, money."""
+"""Comparisons of answers in special notations: times, dates, scores, digits of a base, permutations, bearings, money.
+
+Each comparison gives UNKNOWN for pairs that are not in its notation. Other functions rewrite both sides of a pair into
+one notation, so that the general rules can compare them.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +41,7 @@ from agentscope_tuner.verify.words import word_set
 
 WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 LONGEST_OPTION = 100
-# Texts with a form of their own are shorter, both together
+# Longer texts are not tested for a special notation
 LONGEST_FORM = 300
 _BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?\(?(?P<base>\d{1,2})\)?\}?)?")
 _CAPITALS = re.compile("(?<![a-z])[A-Z](?![a-z])")
@@ -50,7 +54,7 @@ _IN_BASE = re.compile(
     re.IGNORECASE,
 )
 _HALF_DAY = 12 * 60 * 60
-# How long, not when
+# Words for a length of time, not for a time of day
 _SPAN = re.compile("時間|小时|小時")
 _CLOCK = re.compile(
     r"[:点點時时시]|\dh\d|\d\.\d\d(?!\d)"
@@ -71,7 +75,7 @@ _ASKS_SPAN = re.compile(
 )
 
 
-# What sets type: the words inside are kept
+# Commands that only set type: the words inside are kept
 _SET_WORD = re.compile(
     r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathbb|mathcal|mathsf|operatorname\*?|mbox)\s*\{([^{}]*)\}"
 )
@@ -79,10 +83,10 @@ _SET_LETTER = re.compile(r"\\(?:mathcal|mathrm|mathbf|mathbb|mathsf|rm|bf|cal)(?
 _SET_SPACE = re.compile(r"\\(?:left|right|q?quad)(?![a-z])|\\[ ,;:!]|[~$]")
 
 
-# Many rules ask it of the same two texts
+# Many rules call it with the same two texts
 @lru_cache(maxsize=128)
 def unset(text: str) -> str:
-    """A text without the commands that only set it."""
+    r"""A text without commands for type, spaces and bracket sizes, and without dollar signs: `5 N` for `5\text{ N}`."""
     if "\\" in text:
         text = _SET_LETTER.sub("", _SET_WORD.sub(r" \1 ", text))
     return " ".join(_SET_SPACE.sub(" ", text).split())
@@ -92,14 +96,22 @@ _WORD_ALONE = re.compile(r"(?<![\\a-zA-Z])[^\W\d_]{2,}")
 
 
 def alike(pair: Pair, mine: Sequence[str], theirs: Sequence[str]) -> Outcome:
-    """Compare the parts of two texts one by one."""
+    """Compare the parts of two texts one by one, as formulas: `0.5`, `x` for `1/2`, `x`.
+
+    UNKNOWN if a part cannot be read, or if the answer's part has a word that the reference's part does not have.
+
+    Args:
+        pair: the whole texts, and the question.
+        mine: the parts of the reference.
+        theirs: the parts of the answer, equally many.
+    """
     comparer = CheapComparer(pair.seed, pair.question)
     found = []
     for one, other in zip(mine, theirs, strict=True):
         if "".join(one.split()) == "".join(other.split()):
             continue
         if not {*_WORD_ALONE.findall(other)} <= {*_WORD_ALONE.findall(one)}:
-            # the parser may leave out a word that takes the part back
+            # the parser may ignore a word that denies or withdraws the part
             return UNKNOWN
         try:
             found.append(comparer.compare(resolve(parse(one)), resolve(parse(other))))
@@ -138,7 +150,7 @@ _WEEKDAYS = tuple(
         রবিবার อาทิตย์ 일요일 日曜日? 星期[日天] minggu ahad chủ_nhật svētdien sekmadien""",
     )
 )
-# What may stand beside a weekday: that it is that day, or on it
+# Words that may be beside a weekday without a change of meaning: `it is Monday`, `on Monday`
 _BESIDE_WEEKDAY = word_set(
     """on a an the it is it's be will day am ein einem einen der den dem ist es tag le un ce c'est sera jour el en
     será día il di un è giorno na num numa em um uma é dia într-o în w we v ve vo u jest dzień je den день ден у в
@@ -160,12 +172,12 @@ _MAPS = re.compile(
 _CYCLIC_GROUPS = re.compile(r"[\\a-zA-Z{}\d_/\s^()]*\\mathbb\s*\{?Z\}?[\\a-zA-Z{}\d_/\s^()]*")
 
 
-# A longer answer is written in no such way
+# Longer answers are not rewritten
 _LONGEST_NOTED = 2_000
 
 
 _SAME_NAMES: tuple[tuple[str, re.Pattern[str], str], ...] = (
-    # an equation with its reason over the sign
+    # an equation with its reason over the equals sign
     (
         "{=}",
         re.compile(
@@ -174,7 +186,7 @@ _SAME_NAMES: tuple[tuple[str, re.Pattern[str], str], ...] = (
         ),
         "=",
     ),
-    # a line below the whole, and a sign before it
+    # a line below the whole text, and a `\\therefore` before it
     (
         "\\",
         re.compile(
@@ -198,7 +210,7 @@ _SAME_NAMES: tuple[tuple[str, re.Pattern[str], str], ...] = (
         ),
         r"\1",
     ),
-    # where the letter of a line's points runs
+    # the range of a line's parameter, behind its points: `t \\in \\mathbb{R}`
     (
         "\\end",
         re.compile(
@@ -216,11 +228,14 @@ _OF_UNKNOWNS = re.compile(
 )
 
 
-def _respelled(text: str) -> str:
-    """An answer with its names as others write them, and an amount once."""
+def _with_usual_names(text: str) -> str:
+    r"""An answer with some names in the usual spelling, `\angle A` for `\widehat{A}`, and an amount only once.
+
+    `0.9\text{ m}` for `0.9\text{ m}(90\text{ cm})`.
+    """
     for needed, pattern, spelling in _SAME_NAMES:
         text = pattern.sub(spelling, text) if needed in text else text
-    return _said_once(text) if "(" in text else text
+    return _without_converted(text) if "(" in text else text
 
 
 _IF = (
@@ -236,7 +251,7 @@ _ORDERS = r"\s*(?:[<>]=?|[=≤≥≠]|\\(?:[lg](?:eq?(?:slant)?|t)|neq?)(?![a-z]
 _CASE = rf"(?:{_END_OF_CASE}{_ORDERS})?[a-z]{_ORDERS}{_END_OF_CASE}"
 _ELSE = r"otherwise|else|sonst|sinon|en otro caso|altrimenti|caso contrário|иначе|否则|それ以外"
 _NEXT_CASE = r"\s*(?:[,;，；、]\s*(?:and\s|und\s|et\s|y\s|e\s|и\s)?|\s(?:and|und|et|y|e|и)\s|\Z)\s*"
-# What holds in a case, before its condition or behind it
+# A value before its condition, `x=1 if a>0`, or behind it, `if a>0: x=1`
 _CASES = (
     re.compile(
         rf"(?P<value>[^;；]+?)[\s,，]*(?:{_IF}\s*(?P<if>{_CASE})|\(\s*(?:{_IF}\s*)?(?P<of>{_CASE})\s*\)|(?P<else>{_ELSE}))"
@@ -252,7 +267,10 @@ _CASES = (
 
 
 def _cases(text: str) -> str:
-    """A value by cases in words as one in signs: `a>0: x=1; a<0: x=2`; empty for a text of another kind."""
+    r"""A value by cases in words as a `cases` environment: for `a>0: x=1; a<0: x=2`, or `x=1 if a>0; x=2 if a<0`.
+
+    A text that already has such an environment as it is; empty for any other text.
+    """
     if "\\begin{cases}" in text:
         return text
     said = unset(text) if len(text) <= LONGEST_FORM and re.search(r"[<>=≤≥]|\\[lg]", text) else ""
@@ -269,8 +287,11 @@ def _cases(text: str) -> str:
 _SAID_AGAIN = re.compile(r"(?P<value>[^()]*)\(\s*+=?(?P<again>[^()]*+)\)\s*+(?P<close>\}?)")
 
 
-def _said_once(text: str) -> str:
-    """An amount without the same one in another unit, in brackets behind it: `0.9\\text{ m }(90\\text{ cm})`."""
+def _without_converted(text: str) -> str:
+    r"""An amount without its repetition in a different unit: `0.9\text{ m}` for `0.9\text{ m}(90\text{ cm})`.
+
+    Any other text as it is, also if the two amounts are not equal.
+    """
     found = _SAID_AGAIN.fullmatch(text)
     if found is None:
         return text
@@ -295,8 +316,11 @@ _ROOT = re.compile(
 )
 
 
-def _repeated(text: str) -> str:
-    """A list of roots with each as often as its multiplicity says; empty where something else is said."""
+def _roots_with_multiplicity(text: str) -> str:
+    r"""A list of roots, each as often as its multiplicity says: `4,4,1` for `4 \text{ (multiplicity 2)}, 1`.
+
+    Empty if the text has anything else.
+    """
     said = unset(re.sub(r"\\(?:q?quad|[ ,;:!])", " ", text)).replace("$", "")
     found = [
         _ROOT.fullmatch(" ".join(one.split()))
@@ -309,10 +333,18 @@ def _repeated(text: str) -> str:
 
 
 def in_notation(text: str, truth: str) -> tuple[str, str]:
-    """Both sides with what may be written in several ways in one: weekdays, whole prices, sets joined, lines, maps."""
+    r"""The answer and the reference, rewritten so that both use the same notation: `2(0), 2(1)` for `2k, k=0,1`.
+
+    Rewritten are weekdays, whole prices, unions of sets, cases, multiplicities of roots, lines by their points, maps
+    and more. A text without such a notation is left as it is.
+
+    Args:
+        text: the answer.
+        truth: the reference.
+    """
     if len(text) > _LONGEST_NOTED:
         return text, truth
-    text = _respelled(text) if "\\" in text else text
+    text = _with_usual_names(text) if "\\" in text else text
     text, truth = (_in_one_spelling(side) for side in (text, truth))
     text = text if "=" in truth else _OF_UNKNOWNS.sub("", text)
     if "e" in text + truth and _EULER.search(_AS_TEN.sub("", f"{text} {truth}")) is not None:
@@ -321,10 +353,14 @@ def in_notation(text: str, truth: str) -> tuple[str, str]:
         text, truth = (_WEEKDAY.sub(_weekday, one) for one in (text, truth))
     text, truth = _through_whole_numbers(text), _through_whole_numbers(truth)
     if "," in text:
-        text = _listed(_NO_CENTS.sub("", text))
+        text = _values_listed(_NO_CENTS.sub("", text))
     if (mine := _cases(truth)) and (theirs := _cases(text)):
         return theirs, mine
-    if _MULTIPLE.search(truth) is not None and (roots := _repeated(truth)) and (theirs := _repeated(text)):
+    if (
+        _MULTIPLE.search(truth) is not None
+        and (roots := _roots_with_multiplicity(truth))
+        and (theirs := _roots_with_multiplicity(text))
+    ):
         return theirs, roots
     if "\\vee" in text or "∨" in text:
         text = _EITHER.sub(lambda one: "," if one["index"] else "\\text{ or }", text)
@@ -336,13 +372,13 @@ def in_notation(text: str, truth: str) -> tuple[str, str]:
     text = _in_form_of(truth, text)
     if "=" in text + truth and _POINT.match(text) is not None and _POINT.match(truth) is not None:
         points = [_point(side) for side in (text, truth)]
-        # what is told of whole numbers is no line
+        # a text about whole numbers, with `\\in \\mathbb{Z}`, is not a line
         if all(point or "\\in" not in side for point, side in zip(points, (text, truth), strict=True)):
             return points[0] or text, points[1] or truth
     return text, truth
 
 
-# `2e-5` beside another e, whose e is no power of ten
+# `2e-5` beside an e that is Euler's number: then this e may be that number, too
 _AS_TEN = re.compile(r"(?<![\d.a-zA-Z])(?!1e)(\d+)e([-+]\d+)(?![\d.a-zA-Z])")
 _EULER = re.compile(r"(?<![a-zA-Z\\])e(?![a-zA-Z])")
 
@@ -368,7 +404,7 @@ _CHANGE = re.compile(
 
 
 def _signed_change(text: str) -> str:
-    """A change that is told by a word or a sign by its sign, `-2%` for `2% decrease`; empty for any other text."""
+    """A change with a plus or minus sign in place of a word: `-2%` for `2% decrease`; empty for any other text."""
     if (found := _CHANGE.fullmatch(unset(text))) is None:
         return ""
     rises, falls = found["rises"] or found["rose"], found["falls"] or found["fell"]
@@ -377,7 +413,10 @@ def _signed_change(text: str) -> str:
 
 
 def _in_one_spelling(text: str) -> str:
-    """Either side with what is written in several ways in one: fields in bold, fractions in words, dates."""
+    r"""The reference or the answer with one spelling for what has several: `\frac{1}{3}` for `3分の1`.
+
+    Several functions of one name are sorted, because they have no order: `f(x)=2x, f(x)=x` for `f(x)=x, f(x)=2x`.
+    """
     for needed, pattern, spelling in _ONE_SPELLING:
         text = pattern.sub(spelling, text) if needed in text else text
     if text.count("=") > 1 and ")" in text and (head := _FUNCTION_HEAD.match(text)) is not None:
@@ -410,7 +449,7 @@ _ONE_SPELLING: tuple[tuple[str, re.Pattern[str], str], ...] = (
     ),
     ("equality", re.compile(r"(?:with )?equality(?: holds)? (?:if and only if|iff|if|when|at|for)\b"), "when"),
     ("arbitrary", re.compile(r"(\\in\s*\\mathbb\s*\{?[RC]\}?)\s*,?\s*\\text\s*\{\s*(?:is )?arbitrary\s*\}"), r"\1"),
-    # that a function is so everywhere, and the identity by its name: `f(x)=0 \\text{ for all } x`, `f=\\mathrm{id}`
+    # an equation that holds for every x, and the identity function: `f(x)=0 \\text{ for all } x`, `f=\\mathrm{id}`
     *(
         (
             needed,
@@ -441,7 +480,7 @@ _ONE_SPELLING: tuple[tuple[str, re.Pattern[str], str], ...] = (
     ("layer ", re.compile(r"\b(?:[Pp]layer (?:1|[Oo]ne)|[Ff]irst [Pp]layer)\b"), "first player"),
     ("layer ", re.compile(r"\b(?:[Pp]layer (?:2|[Tt]wo)|[Ss]econd [Pp]layer)\b"), "second player"),
 )
-# What kind of set an equation is of
+# A word for the kind of curve before its equation: `the line x=1`
 _KIND_OF_SET = re.compile(
     r"(?:the )?(?:equation of (?:the )?)?(?:(?:vertical|horizontal|straight) )?(?P<kind>line|circle|parabola|ellipse"
     r"|hyperbola|plane|sphere|curve)(?: with equation| given by)?:? \$?(?P<of>[^$]*=[^$]*)\$?",
@@ -457,7 +496,14 @@ _IS_CONSTANT = re.compile(
 
 
 def _in_signs_beside(text: str, truth: str) -> tuple[str, str]:
-    """What one side writes in signs and the other in words, or in another order of letters, as signs."""
+    """The answer and the reference, with formulas in place of words if only one side uses words.
+
+    `(1,3)` for the answer `between 1 and 3` to `1<x<3`, and `AB=5` for `BA=5`, whose letters are exchanged.
+
+    Args:
+        text: the answer.
+        truth: the reference.
+    """
     if "'" in text + truth or "prime" in text + truth:
         text, truth = _angle_in_signs(text), _angle_in_signs(truth)
     kind = _KIND_OF_SET.fullmatch(unset(truth)) if "=" in truth else None
@@ -465,7 +511,7 @@ def _in_signs_beside(text: str, truth: str) -> tuple[str, str]:
         truth, own = kind["of"].strip(), _KIND_OF_SET.fullmatch(unset(text))
         text = own["of"].strip() if own is not None and own["kind"].lower() == kind["kind"].lower() else text
         if (solved := _SOLVED.fullmatch(truth)) is not None and _SOLVED.fullmatch(text) is None:
-            # a line is no value: `x-1=0`
+            # the equation of a line is written so that it is not read as the value of x: `x-1=0`
             truth = f"{solved['name']}-({solved['value']})=0"
     if _CONSTANT.fullmatch(truth) is not None and _IS_CONSTANT.fullmatch(unset(text)) is not None:
         return truth, truth
@@ -496,7 +542,10 @@ _CLOSED_END = re.compile(r"\\[lg]eq?(?:slant)?(?![a-z])|[≤≥\[\]]")
 
 
 def _angle_in_signs(text: str) -> str:
-    r"""Degrees, minutes and seconds in words, of any language, as signs: `69^\circ 25'`."""
+    r"""Degrees, minutes and seconds with their symbols in place of words: `69^\circ 25'` for `69 degrees 25 minutes`.
+
+    The words may be of any language that `units.py` knows. Any other text as it is.
+    """
     found = _ANGLE.fullmatch(unset(text)) if len(text) <= LONGEST_FORM else None
     if found is None or unit_named(found["minutes"]) not in _MINUTES:
         return text
@@ -517,7 +566,15 @@ _ANGLE = re.compile(
 
 
 def residues_listed(text: str, truth: str, question: str) -> str:
-    r"""The residues of a congruence as a list, where the question names its modulus: `x\equiv\pm2,\pm7\pmod{15}`."""
+    r"""The residues of a congruence as a list: `2, 7, 8, 13` for `x\equiv\pm2,\pm7\pmod{15}`.
+
+    The text as it is if the question does not name this modulus, or if the reference names one.
+
+    Args:
+        text: the answer.
+        truth: the reference.
+        question: its text.
+    """
     found = _CONGRUENCES.fullmatch(text) if "mod" in text and "mod" not in truth else None
     if found is None or re.search(rf"mod\w*[\s{{\\}}($]*{found['modulus']}(?!\d)", question) is None:
         return text
@@ -538,7 +595,14 @@ _CONGRUENCES = re.compile(
 
 
 def _in_form_of(truth: str, text: str) -> str:
-    """An answer as its reference writes such a thing: a product of cycles or groups, a map, an order, a quantifier."""
+    r"""The answer in the notation of its reference: `f(x)=x+1` for `x \mapsto x+1` if the reference is `f(x)=...`.
+
+    Also products of cycles or groups, orders (`A \to B \to C`), quantifiers in words, and coordinates by number.
+
+    Args:
+        truth: the reference.
+        text: the answer.
+    """
     if "(" in truth and _CYCLES.fullmatch(truth) is not None:
         return re.sub(r"\s*\\circ(?![a-z])\s*", "", re.sub(r"\A\s*\\?[a-zA-Z]+\s*=", "", text))
     if "C" in text and "mathbb" in truth and _CYCLIC_GROUPS.fullmatch(truth) is not None:
@@ -574,7 +638,7 @@ _NO_CHANGE = re.compile(
 )
 _ORDERED = re.compile(r"[^\W\d_]{2,20}(?:,\s*[^\W\d_]{2,20}){2,9}")
 _STEPS = re.compile(r"\s*(?:\\(?:(?:long)?rightarrow|to)(?![a-z])|→)\s*")
-# Words for a quantifier beside a reference that has its sign
+# Words for a quantifier, which are replaced by its symbol if the reference has a quantifier
 _QUANTIFIERS = {
     "\\exists ": re.compile(r"\\text\s*\{\s*(?:存在(?:一个|实数)?|there (?:exists|is) (?:an? |some )?(?:real )?)\s*\}"),
     "\\forall ": re.compile(r"\\text\s*\{\s*(?:对?(?:于)?任意的?|对所有的?|for (?:all|every|each|any) )\s*\}"),
@@ -598,7 +662,7 @@ _POINT = re.compile(rf"{_SPACE}(?:\(|\\langle|\\left|x{_SPACE}=|\\(?:vec|mathbf|
 
 
 def _point(text: str) -> str:
-    """The point `(1+t, 2-t)` of `x=1+t, y=2-t` or `(x,y)=(1+t, 2-t)`, in which a letter runs; empty for other texts."""
+    """The point `(1+t, 2-t)` of `x=1+t, y=2-t` or `(x,y)=(1+t, 2-t)`; empty for other texts, or without a parameter."""
     if len(text) > LONGEST_FORM or _PARAMETER.search(text) is None:
         return ""
     if (named := _BY_NAMES.match(text)) is not None:
@@ -609,7 +673,7 @@ def _point(text: str) -> str:
 
 _ASYMPTOTE = r"(?:as[iíy]m?ptot\w*|as{1,2}[ií]nt?ota\w*|асимптот\w*|[渐漸]近[线線]|점근선|tiệm cận|asimptot\w*)"
 _OF_ASYMPTOTES = re.compile(_ASYMPTOTE, re.IGNORECASE)
-# Each kind of an asymptote, before its line or behind it: the words, and how the line goes on
+# Words for each kind of asymptote, and the form of a line of that kind
 _LINES_BY_KIND = {
     r"verti[ck]a\w*|senkrecht\w*|lotrecht\w*|вертикальн\w*|垂直|[铅鉛][直垂]|竖直|수직|pionow\w*|düşey|lodrät|đứng"
     r"|v\.?a\.?|a\.?v\.?": r"x\s*=[^,;，；x(（]*",
@@ -628,7 +692,10 @@ _KINDS_OF_LINES = tuple(
 
 
 def lines_of_kinds(text: str, asked: Question) -> str:
-    """Asymptotes without the words for their kinds, where each line is of its kind: `\\text{vertical: } x=3`."""
+    """Asymptotes without the words for their kinds, if each word fits its line: `x=3` for `\\text{vertical: } x=3`.
+
+    The text as it is if the question is not about asymptotes.
+    """
     if "=" not in text or len(text) > LONGEST_FORM or _OF_ASYMPTOTES.search(asked.text) is None:
         return text
     said = whole = unset(text)
@@ -638,11 +705,12 @@ def lines_of_kinds(text: str, asked: Question) -> str:
 
 
 def _weekday(found: re.Match[str]) -> str:
+    """A Chinese weekday in one spelling: `星期一` for `周一`."""
     return f"星期{'日' if found[1] == '天' else found[1]}"
 
 
-def _listed(text: str) -> str:
-    """A formula of a letter that has a few values as the list of its values: `2e^{2\\pi ik/3}, k=0,1,2`."""
+def _values_listed(text: str) -> str:
+    """A formula with a few values for its letter as the list of its values: `2(0), 2(1)` for `2k, k=0,1`."""
     found = _FINITE.fullmatch(text) if len(text) < LONGEST_FORM and "\\mid" not in text else None
     if found is None:
         return text
@@ -652,7 +720,7 @@ def _listed(text: str) -> str:
     return ", ".join(letter.sub(f"({value})", of) for value in values)
 
 
-# What may begin the words behind a value, and a letter that they are of
+# Punctuation and commands at which words behind a value may begin, and a letter that they may be about
 _BEGINS = re.compile(r"[,，;；(（]|\\text\s*\{|\\q?quad(?![a-z])|\\ |(?<=\$)\s")
 _LETTER_BEHIND = re.compile(r"(?<![a-zA-Z\\])[jklmn](?![a-zA-Z])")
 _RUNS = re.compile(
@@ -664,7 +732,7 @@ _RUNS = re.compile(
 
 
 def _through_whole_numbers(text: str) -> str:
-    r"""A value with its letter's range as a sign, told behind it: `k\pi\ (k\text{ heltal})`."""
+    r"""A formula with `k\in\mathbb{Z}` in place of words: `k\pi,\ k\in\mathbb{Z}` for `k\pi\ (k\text{ heltal})`."""
     begin = max(len(text) - LONGEST_OPTION, 1)
     if _LETTER_BEHIND.search(text, begin) is None:
         return text
@@ -688,7 +756,7 @@ _DIRECTED = re.compile(
 
 
 def directed(pair: Pair) -> Outcome:
-    """Compare a size with a direction: `5\\text{ N at }53.1^\\circ\\text{ N of E}`."""
+    r"""Compare amounts that have a direction: `5\text{ N at }53.1^\circ\text{ N of E}`, `3 m/s west`."""
     mine, theirs = (_DIRECTED.fullmatch(unset(one)) for one in (pair.truth, pair.answer))
     if mine is None or theirs is None or (mine["angle"] is None) != (theirs["angle"] is None):
         return UNKNOWN
@@ -699,12 +767,12 @@ def directed(pair: Pair) -> Outcome:
 
 
 def _side(said: str | None) -> str:
-    """A side in one spelling: `N` for `north`, `counterclockwise` for `anti-clockwise`."""
+    """A direction in one spelling: `N` for `north`, `counterclockwise` for `anti-clockwise`."""
     side = (said or "").lower().replace("anti", "counter").replace("-", "")
     return side[:1].upper() if re.fullmatch("north|south|east|west|[nsew]", side) else side
 
 
-# Money whose thousands points set off: each currency and how it is written
+# Currencies whose thousands may be separated by points, `100.000`: each row has the spellings of one
 _CURRENCIES = {
     written: row.split()[0]
     for row in (
@@ -733,7 +801,7 @@ _SPACED_THOUSANDS = re.compile(r"\d \d{3}(?!\d)")
 
 
 def money(pair: Pair) -> Outcome:
-    """Compare whole amounts whose thousands are set off by points or spaces: `100.000 rupiah` and `Rp100.000,00`."""
+    """Compare amounts of money with points or spaces between thousands: `100.000 rupiah` and `Rp100.000,00`."""
     is_set_off = "." in pair.truth or _SPACED_THOUSANDS.search(pair.truth) is not None
     if not (is_set_off or pair.truth[-1:].isalpha()):
         return UNKNOWN
@@ -755,7 +823,10 @@ def money(pair: Pair) -> Outcome:
 
 
 def _amount_of(text: str) -> tuple[str, str] | None:
-    """The digits of an amount of money, with its cents, and its currency; None for another text."""
+    """The digits of an amount of money, with its cents, and its currency: ("100000", "rp") for `Rp100.000,00`.
+
+    The currency is empty if none is written. None if the text is not such an amount.
+    """
     match = _AMOUNT.fullmatch(
         unset(text.replace("\\$", "＄")).replace("＄", "$").lower().replace("{.}", ".").replace("r\\$", "r$")
     )
@@ -770,7 +841,7 @@ _BEARING = re.compile(r"([NSEW])(\d+(?:\.\d+)?)([NSEW])")
 
 
 def bearings(pair: Pair) -> Outcome:
-    r"""Compare bearings, whose letters have a place: `E30^\circ N` is not `N30^\circ E`."""
+    r"""Compare bearings, in which the order of the letters counts: `E30^\circ N` is not `N30^\circ E`."""
     mine, theirs = (
         _BEARING.fullmatch(re.sub(r"\^?\\circ|\\degree|[°^]", "", SET_TYPE.sub("", side)))
         for side in (pair.ref.text, pair.answer)
@@ -781,7 +852,10 @@ def bearings(pair: Pair) -> Outcome:
 
 
 def times(pair: Pair) -> Outcome:
-    """Compare times of day; one without its half of the day counts where only one half fits the question."""
+    """Compare times of day: `3:30 p.m.` and `15:30`.
+
+    A reference without a.m. or p.m. may be answered with one of the two if it fits the question's times.
+    """
     if not all(_CLOCK.search(SET_TYPE.sub("", side)) for side in (pair.ref.text, pair.answer)):
         return UNKNOWN
     truth, stated = time_of_day(pair.ref.text), time_of_day(pair.answer)
@@ -810,7 +884,7 @@ def times(pair: Pair) -> Outcome:
     return EQUAL if truth[0] == stated[0] else DIFFERENT
 
 
-# Behind a time that is earlier than those of the question
+# Words behind a time that is on the day after the question's times
 _SAYS_NEXT_DAY = (
     r"[(（,，]?\s*(?:on )?(?:(?:the )?(?:next|following) (?:day|morning)|am nächsten (?:tag|morgen)"
     r"|le lendemain(?: matin)?|del día siguiente|del giorno (?:dopo|successivo)|do dia seguinte|次の日|翌日|第二天|次日"
@@ -823,7 +897,7 @@ NEXT_DAY_BEHIND = re.compile(rf"(?P<close>[\s$)\]\\*]*+){_SAYS_NEXT_DAY}(?=\s*[.
 
 
 def without_next_day(text: str) -> str:
-    """A time without the words before or behind it that it is of the next day; any other text as it is."""
+    """A time without words for the next day: `7:00` for `7:00 the next day`; any other text as it is."""
     late = _NEXT_DAY.search(unset(text))
     return text if late is None else f"{late.string[: late.start()]}{late.string[late.end() :]}"
 
@@ -832,14 +906,19 @@ _OF_CLOCK = re.compile(r"(?<![\d.,])(\d{1,2})[.:h](\d{2})(?![\d.,]*\d)")
 
 
 def _times_of(question: Question) -> list[tuple[int, bool]]:
-    """The times that a question tells with their half of the day."""
+    """The times in a question that have a half of the day, as seconds and True: 55800 for 3:30 p.m."""
     return [found for found in map(time_of_day, _TIME.findall(question.text)) if found is not None and found[1]]
 
 
 def _fits(question: Question, stated: int) -> bool:
-    """Whether the stated half of the day fits the question's times.
+    """Whether an answer's half of the day fits the question's times.
 
-    It fits if it is within twelve hours behind a time of the question, which may ask for an earlier one.
+    True if the answer is at most twelve hours after a time in the question, as 4 p.m. is after 3:30 p.m. A question for
+    an earlier time needs an answer at most twelve hours before it. True also if the question has no times.
+
+    Args:
+        question: has the times.
+        stated: the answer's time, in seconds.
     """
     times = _times_of(question)
     if not times:
@@ -849,10 +928,12 @@ def _fits(question: Question, stated: int) -> bool:
 
 
 def _asking(question: Question) -> str:
+    """The clause of a question that asks, else its last sentence: `When does he arrive?`"""
     return asking_clause(question.text)[0] or re.split(r"[.!。！]\s*(?=\S)", question.text)[-1]
 
 
 def _says_half(question: Question | None) -> bool:
+    """Whether the question has a word for a half of the day: `3:30 p.m.`, `in the morning`."""
     return question is not None and _HALF.search(question.text) is not None
 
 
@@ -866,20 +947,23 @@ def weekdays(pair: Pair) -> Outcome:
 
 
 def _weekday_of(text: str) -> set[int]:
-    """The place in the week of a day that is all that a text says; empty for another text."""
+    """The position in the week of the day that a text names, from 0 for Monday: 3 for `am Donnerstag`.
+
+    Empty if the text says anything else.
+    """
     words = unset(text).lower().replace("\u200c", "").removeprefix("วัน").rstrip(" .。").split()
     said = " ".join(word for word in words if word not in _BESIDE_WEEKDAY).removesuffix("입니다")
     return {at for at, names in enumerate(_WEEKDAYS) if names.fullmatch(said) is not None}
 
 
-# What stands before the day of a month
+# Words before the day of a month: `on 5 May`
 _ON_DATE = re.compile(
     r"\A(?:on|the|le|el|il|am|der|den|em|w|dnia|op|på|την|στις) (?=\d{1,2}\.? (?:de )?[^\W\d_]{3,}\Z)", re.IGNORECASE
 )
 
 
 def days(pair: Pair) -> Outcome:
-    """Compare dates. If only one side has a year, it must be in the question."""
+    """Compare dates: `5 May 2020` and `May 5`. If only one side has a year, the question must have it, too."""
     if (said := unset(pair.answer)) != (dated := _ON_DATE.sub("", said)) and dated == unset(pair.ref.text):
         return EQUAL
     truth = day(pair.ref.text) if pair.ref.text.rstrip("}")[-1:].isalnum() else None
@@ -906,16 +990,16 @@ def digits(pair: Pair) -> Outcome:
         return UNKNOWN
     base, own = "16" if stated["hex"] else stated["base"], "16" if truth["hex"] else truth["base"]
     asked = "" if pair.question is None else pair.question.text
-    # letters alone may name a side of a figure whose base has a length
+    # capital letters alone may name a side of a figure, and its base may have a length
     letters = truth["digits"].isalpha() and set(truth["digits"]) <= set(_CAPITALS.findall(asked))
     if own is None:
-        # a reference alone is in the base that the question names
+        # a reference without a base is in the base that the question names
         named = {found["base"] or "16" for found in _IN_BASE.finditer(asked) if not (found["base"] and letters)}
         if not named and (base is None or base not in asked):
             return UNKNOWN
         own = base if base in named or not named else named.pop()
         if any(int(digit, 36) >= int(own or "16") for digit in truth["digits"]):
-            # a word
+            # a word, not a number of that base
             return UNKNOWN
     # a name with an index, `x_{12}`, has a small letter
     digits = truth["digits"] if truth["base"] else truth["digits"].upper()
@@ -923,7 +1007,7 @@ def digits(pair: Pair) -> Outcome:
     return EQUAL if same and base in (None, own) else DIFFERENT
 
 
-# Numbers and names that signs of arithmetic only join: a score, a range, a date, a scale, a route
+# Numbers or letters between which `-` and `:` are not arithmetic: a score, a range, a date, a scale, a route
 _RECORD = re.compile(r"\d{1,6}(?:[-–]\d{1,6}){1,4}|[1-9]\d*(?::[1-9]\d*){1,3}|[A-Z](?:-[A-Z]){2,}")
 _JOINED = re.compile(r"\\to(?![a-z])|\\rightarrow|->|→|[-–—−:：,]")
 _OF_RATIOS = re.compile(
@@ -941,7 +1025,7 @@ _REMAINDER = re.compile(
 
 
 def remainders(pair: Pair) -> Outcome:
-    """Compare quotients that leave a remainder: each of the two numbers keeps its place."""
+    """Compare quotients with a remainder, number by number: `17 R 3` and `17 remainder 3`, but not `3 R 17`."""
     mine, theirs = (
         _REMAINDER.fullmatch("".join(WRITING.sub("", side).split())) for side in (pair.ref.text, pair.answer)
     )
@@ -963,7 +1047,7 @@ _LISTED_FIGURES = re.compile(r"[-\d./, ]*|\\\{[-\d./, ]*\\\}")
 
 
 def whole_numbers(pair: Pair) -> Outcome:
-    """Compare the odd, the even, the powers of 2, all but 3, and other whole numbers, however they are told."""
+    r"""Compare sets of whole numbers, in words or formulas: `\text{all odd integers}` and `2k+1, k \in \mathbb{Z}`."""
     truth = None if _LISTED_FIGURES.fullmatch(pair.truth) else whole_numbers_of(pair.truth)
     stated = None if truth is None else whole_numbers_of(pair.answer)
     asked = pair.question.text if pair.question is not None else ""
@@ -977,7 +1061,7 @@ def whole_numbers(pair: Pair) -> Outcome:
         truth, stated = truth.positive(), stated.positive()
     if truth.letter and stated.letter and truth.letter != stated.letter:
         return DIFFERENT
-    # with 0 as a natural number, or without
+    # equal if 0 is a natural number, or if it is not
     if truth.members == stated.members or truth.members - truth.doubtful == stated.members - stated.doubtful:
         return EQUAL
     return UNKNOWN if stated.told == "values" else DIFFERENT
@@ -991,9 +1075,9 @@ _OF_INTEGERS = re.compile(
 
 
 def records(pair: Pair) -> Outcome:
-    """Compare what looks like arithmetic that is not worked out: `4:2` is a score, `10-15` a range, `A-B-C` a route.
+    """Compare scores, ranges and routes part by part: `4:2` is a score, `10-15` a range, `A-B-C` a route.
 
-    Results are worked out and in lowest terms, so these are names, of which each part keeps its place.
+    Arithmetic in a reference is worked out and in lowest terms. So these are not arithmetic, and the order counts.
     """
     truth = "".join(WRITING.sub("", pair.ref.text).split())
     if _RECORD.fullmatch(truth) is None:
@@ -1013,7 +1097,7 @@ _OF_CYCLES = re.compile("cycle|permutation|zykl|cicl|цикл|подстанов
 
 
 def permutations(pair: Pair) -> Outcome:
-    """Compare permutations in cycle notation, and choices in circles: `②③`."""
+    """Compare permutations in cycle notation, `(3 1 2)` and `(1 2 3)`, and choices in circles, `③②` and `②③`."""
     speaks = pair.question is not None and pair.question.has(_OF_CYCLES)
     mine = cycles(pair.ref.text, in_short=speaks)
     theirs = None if mine is None else cycles(pair.answer, in_short=speaks)

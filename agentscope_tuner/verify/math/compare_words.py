@@ -1,4 +1,7 @@
-"""Pairs that are decided by their words: choices, names, yes and no, sentences; and the order of all such rules."""
+"""Comparisons of answers in words: choices, names, yes and no, sentences; and the order in which all rules are tried.
+
+A rule gives EQUAL or DIFFERENT for pairs that it can decide, and UNKNOWN for all others.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +86,7 @@ _REASON = re.compile(
 )
 _TURNS_ROUND = re.compile(r"\b(?:false|wrong|incorrect)\b", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:not|never|isn['’]t|aren['’]t)\s+(?:an?\s+|the\s+)?(\w+)", re.IGNORECASE)
-# How a sentence of a no ends: `素数ではない`
+# Negations at the end of a sentence: `素数ではない`
 _DENIED_BEHIND = re.compile(
     r"(?:では(?:ない|ありません)|じゃない|[이가] 아니(?:다|에요))(?:です)?[。.]?\Z|[이가] 아닙니다[。.]?\Z"
 )
@@ -96,7 +99,11 @@ _NO_WORDS = frozenset({"not", "no", "does", "do", "exist", "exists", "cannot", "
 
 
 def forms(pair: Pair) -> Outcome:
-    """The outcome of the first rule for an answer whose form has a meaning of its own; UNKNOWN if there is none."""
+    """The outcome of the first rule of `_FORMS` that can decide the pair: `B \\to 1, A \\to 3` for `A-3, B-1`.
+
+    These rules are for special forms such as matchings, distributions and money; they are tried before the parser reads
+    the answer. UNKNOWN if no rule can decide.
+    """
     if len(pair.truth) + len(pair.answer) > LONGEST_FORM:
         return UNKNOWN
     for rule in _FORMS_OF_FORMULAS if pair.is_formula else _FORMS:
@@ -141,7 +148,7 @@ _ASKS_CANNOT = re.compile(
 
 
 def _possible(pair: Pair) -> Outcome:
-    """Compare a yes or a no that says again what it means: `No, it is impossible`, and `It is impossible` alone."""
+    """Compare answers to whether something is possible: `No`, `No, it is impossible` and `It is impossible`."""
     if pair.question is None or pair.question.has(_ASKS_CANNOT):
         return UNKNOWN
     mine, theirs = (_said_possible(one, pair.question) for one in (pair.truth, pair.answer))
@@ -151,7 +158,10 @@ def _possible(pair: Pair) -> Outcome:
 
 
 def _said_possible(text: str, question: Question) -> frozenset[bool]:
-    """What a text says to the question, both where it contradicts itself; empty where it says more."""
+    """Whether a text answers the question with yes, as a set: {False} for `No, it is impossible`.
+
+    Both values if the text contradicts itself, `Yes, it is impossible`; empty if it says anything else.
+    """
     match = _YES_OR_NO.fullmatch(unset(text).lower().rstrip(" .。!"))
     if match is None:
         return frozenset()
@@ -166,7 +176,7 @@ def _said_possible(text: str, question: Question) -> frozenset[bool]:
 
 
 def wordings(pair: Pair) -> Outcome:
-    """The outcome of the first rule that can decide the pair; UNKNOWN if no rule can."""
+    """The outcome of the first rule of `_WORDINGS` that can decide the pair, `May 5` for `5 May`; else UNKNOWN."""
     rules = _WORDINGS_OF_VALUES if pair.is_wordless else _WORDINGS_OF_FORMULAS if pair.is_formula else _WORDINGS
     if rules is _WORDINGS and is_other_structure(pair):
         return DIFFERENT
@@ -177,7 +187,7 @@ def wordings(pair: Pair) -> Outcome:
     return UNKNOWN
 
 
-# What may stand between the letters of several choices, and such letters: `A,B,D`, `(B) and (A)`
+# Letters of several choices, and the words that may be between them: `A,B,D`, `(B) and (A)`
 _SEVERAL_LETTERS = re.compile(r"[A-H]{2,8}")
 _AND_LETTERS = word_set(
     "and und et y e и ve dan và och en og i options option choices only"
@@ -188,8 +198,11 @@ _PIECES = re.compile(r"[^\W\d_]+|\S")
 _MARKS_OF_LETTERS = frozenset("(),;.、，；&和")
 
 
-def _several(text: str) -> str:
-    """The letters of several choices that a text names, in their order; empty for another text."""
+def _choice_letters(text: str) -> str:
+    """The letters of several choices, in the text's order: `BA` for `(B) and (A)`, `AC` for `I and III only`.
+
+    Empty for any other text.
+    """
     if len(text) > _LONGEST_LETTER:
         return ""
     pieces = [one for one in _PIECES.findall(WRITING.sub(" ", text)) if one not in _MARKS_OF_LETTERS]
@@ -204,12 +217,12 @@ def _several(text: str) -> str:
 
 def _several_choices(pair: Pair) -> Outcome:
     """Compare letters or numerals of several choices: `I, III` and `I and III only`."""
-    mine = _several(pair.truth) if _CAPITAL.search(pair.truth) else ""
+    mine = _choice_letters(pair.truth) if _CAPITAL.search(pair.truth) else ""
     if mine and OFFERS.search(pair.answer) is not None:
         return DIFFERENT
-    if mine and sorted(mine) == list(mine) and (theirs := _several(pair.answer)):
+    if mine and sorted(mine) == list(mine) and (theirs := _choice_letters(pair.answer)):
         ordered = pair.question is not None and pair.question.orders(len(mine))
-        # letters in a row may be a thing's name: `ABC` is not `BAC`
+        # letters without a separator may be a name: `ABC` is not `BAC`
         is_list = theirs not in pair.answer and not ordered
         if theirs == mine or (is_list and sorted(theirs) == list(mine)):
             return EQUAL
@@ -217,6 +230,7 @@ def _several_choices(pair: Pair) -> Outcome:
 
 
 def _choices(pair: Pair) -> Outcome:
+    """Compare letters of single choices: `(B)` for `B`, and `B) 5` if the question offers 5 under B."""
     truth = letter(pair.ref.text) if _CAPITAL.search(pair.ref.text) else None
     stated = letter(_who_is(pair)) if len(pair.answer) < _LONGEST_LETTER else None
     if truth is None:
@@ -230,7 +244,7 @@ def _choices(pair: Pair) -> Outcome:
     return EQUAL
 
 
-# `B is the liar`, and how a question asks for whoever is that
+# `B is the liar`, and the words by which a question asks for that person: `Who is the liar?`
 _IS_THAT = re.compile(
     r"(?P<who>[^\W\d_]+)(?: (?:is|ist|est|es|è|é|jest|je|є|är|er)(?: (?:the|an?|der|die|das|le|la|el|il|den|de))?"
     r"| (?:[—–-]|это|to))(?P<role> [^\W\d_]{3,})"
@@ -243,7 +257,10 @@ _NOT_WHO = word_set("than as like not no never of's before after als que di ві
 
 
 def _who_is(pair: Pair) -> str:
-    """The reference where it is said to be what the question asks for, `B` of `B is the liar`; else the answer."""
+    """The name alone if the answer is a sentence about it: `B` for `B is the liar` and the question `Who is the liar?`
+
+    The answer as it is if the name is not the reference's, or if the question does not ask who is that.
+    """
     text, question = pair.answer, pair.question
     said = None if question is None else _IS_THAT.fullmatch(unset(text).rstrip(" ."))
     if said is None or question is None or said["who"] != unset(pair.ref.text):
@@ -287,7 +304,7 @@ _CALLED = re.compile(
 
 
 def _true_or_false(pair: Pair) -> Outcome:
-    """Compare marks and words that call a statement true or false: `√` and `正确`."""
+    """Compare marks and words that say whether a statement is true: `√` and `正确`."""
     truth, stated = map(_truth_of, (pair.ref.text, pair.answer))
     if truth is None or stated is None:
         return UNKNOWN
@@ -295,7 +312,10 @@ def _true_or_false(pair: Pair) -> Outcome:
 
 
 def _truth_of(text: str) -> bool | None:
-    """What a text calls a statement, `The claim is not true` or a mark alone; None where it says anything else."""
+    """Whether a text says that a statement is true: False for `The claim is not true` and for the mark `×`.
+
+    None if the text says anything else.
+    """
     said = WRITING.sub(" ", text).strip() if len(text) <= LONGEST_OPTION else ""
     found = _CALLED.fullmatch(said)
     if found is None:
@@ -306,7 +326,7 @@ def _truth_of(text: str) -> bool | None:
 
 
 def _lone_signs(pair: Pair) -> Outcome:
-    """Compare signs that fill gaps or mark statements: `>,<,=`."""
+    """Compare relation signs that fill gaps, and marks beside statements: `>,<,=`."""
     mine = signs(pair.ref.text)
     if mine is None:
         return UNKNOWN
@@ -317,7 +337,7 @@ _COMPARED = re.compile(r"(?P<left>[^<>=]+?)(?P<sign>\\[lg]t(?![a-z])|[<>=＞＜�
 
 
 def _sign_in_gap(pair: Pair) -> str:
-    """The sign of a comparison whose sides stand around a gap of the question: `-3>-5` for `-3____-5`."""
+    """The relation sign that fills the question's gap, `>` of `-3>-5` for `-3____-5`; any other answer as it is."""
     said = "".join(pair.answer.replace("$", "").split())
     found = _COMPARED.fullmatch(said) if len(said) <= LONGEST_OPTION else None
     if found is None or pair.question is None:
@@ -328,7 +348,7 @@ def _sign_in_gap(pair: Pair) -> str:
 
 
 def _is_offered(question: Question | None, letter_: str, value: str) -> bool:
-    """Whether the question offers this value under this letter."""
+    """Whether the question offers this value under this letter: 5 under B in `(A) 3 (B) 5`."""
     if question is None:
         return False
     offered = question.choices.get(letter_, "")
@@ -349,18 +369,18 @@ _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
 
 
 def _in_any_case(pair: Pair) -> Outcome:
-    r"""Accept the words beside a sign in another case: `\text{Reject } H_0` for `\text{reject } H_0`."""
+    r"""Accept words beside a formula in upper or lower case: `\text{Reject } H_0` for `\text{reject } H_0`."""
     if "\\text" not in pair.truth or "\\text" not in pair.answer:
         return UNKNOWN
     mine, theirs = ("".join(_TEXT.sub(lambda m: m[1].lower(), side).split()) for side in (pair.truth, pair.answer))
     words = _TEXT.match(pair.truth)
-    # `\\text{CO}` alone is a formula of chemistry
+    # `\\text{CO}` alone is a chemical formula, in which the case counts
     has_sign = words is not None and words.end() < len(pair.truth.rstrip()) and len(words[1].strip()) > len("CO2")
     return EQUAL if mine == theirs and has_sign else UNKNOWN
 
 
-def _manners(pair: Pair) -> Outcome:
-    """Accept how a series converges in another form: `conditionally convergent` for `converges conditionally`."""
+def _manner_of_convergence(pair: Pair) -> Outcome:
+    """Accept a different wording of how a series converges: `converges conditionally`, `conditionally convergent`."""
     if "verg" not in pair.truth or len(pair.answer) > LONGEST_OPTION:
         return UNKNOWN
     mine, theirs = (
@@ -382,19 +402,23 @@ _GROUPED = re.compile(r"([_^])\{(\w*[^\w{}][^{}]*)\}")
 
 
 def _typeset(pair: Pair) -> Outcome:
-    r"""Accept the same words or names set otherwise, `\mathrm{SO}_4^{2-}`, and a comma in braces: `3{,}5`."""
+    r"""Accept the same words or names with other commands for type: `\mathrm{SO}_4^{2-}` for `SO_4^{2-}`.
+
+    Also a comma in braces: `3{,}5` for `3,5`.
+    """
     if pair.answer.replace("{,}", ",") == pair.truth:
         return EQUAL
-    # more than one sign above or below a name belongs together: `F_{n+2}`
+    # several characters in an index or exponent are kept together: `F_{n+2}` is not `F_n+2`
     mine, theirs = (SET_TYPE.sub("", _GROUPED.sub(r"\1(\2)", side)) for side in (pair.truth, pair.answer))
     is_told = not pair.truth.isascii() or unset(pair.truth) == unset(pair.answer)
     is_worded = is_told and "\\text" in pair.answer + pair.truth
-    # the letters of `\text{sp}^2` are a name, as they are in a reference without a question's formula in them
+    # the letters of `\text{sp}^2` are a name, not a product
     is_name = _NAME_SET.fullmatch(pair.truth) is not None or _NAME_SET.fullmatch(pair.answer) is not None
     return EQUAL if mine == theirs and (is_worded or is_name or mine[:1].isupper()) else UNKNOWN
 
 
 def _phrases(pair: Pair) -> Outcome:
+    r"""Compare standard phrases, such as `no solution`: `No real solutions` for `\text{no solution}`."""
     truth = phrase(pair.ref.text)
     if is_many(pair.ref.text, pair.answer, pair.question.text if pair.question is not None else ""):
         return EQUAL
@@ -408,6 +432,7 @@ def _phrases(pair: Pair) -> Outcome:
 
 
 def _yes_no(pair: Pair) -> Outcome:
+    """Compare a yes or a no, also with words that repeat the question: `True` for `Yes`, `Yes, 7 is prime`."""
     truth = yes_or_no(pair.ref.text, pair.question) if _YES_NO.search(pair.ref.text) else None
     stated = None if truth is None else yes_or_no(pair.answer, pair.question)
     if truth is None or stated is None:
@@ -420,7 +445,10 @@ _AS_YES = {"true": "yes", "false": "no"}
 
 
 def yes_or_no(text: str, question: Question | None) -> str | None:
-    """The yes or the no, in lower case, of a text that says nothing else; None for any other text."""
+    """The yes or no of a text, in its own language and in lower case: `yes` for `Yes, 7 is prime`.
+
+    None if the text says something else, or if its reason contradicts it: `Yes, because 7 is not prime`.
+    """
     match = _YES_NO.fullmatch(WRITING.sub(" ", text).strip())
     if match is None:
         return None
@@ -430,7 +458,7 @@ def yes_or_no(text: str, question: Question | None) -> str | None:
     if any(_holds(reason) is False for reason in reasons):
         return None
     if match[1][0] in "いは아네예" and rest and question is not None:
-        # of a sentence without spaces, a no denies what the question has, and a yes says it again
+        # in a language without spaces, the rest must repeat the question's words; after a no they must be denied
         denied = _DENIED_BEHIND.search(rest)
         left = _COPULA_BEHIND.sub("", rest[: denied.start()] if denied is not None else rest)
         return match[1] if left in question.text and (denied is not None) == (match[1][0] in "い아") else None
@@ -447,23 +475,28 @@ def yes_or_no(text: str, question: Question | None) -> str | None:
     if all(allowed(w, asked, "") or (denying and w.strip(".") in _NO_WORDS) for w in words) or _is_true(text):
         return match[1].lower()
     words = [word.strip(".,!") for word in words]
-    # a yes says it again, and a no denies it again
+    # after a yes the rest may repeat the question, and after a no it may deny it
     own = match[1].lower() in _AFFIRMS or not {*_NO_WORDS}.isdisjoint(words)
     again = all((denying and word in _NO_WORDS) or _repeats_asked(word, question) for word in words)
     if denying and not again:
-        # a no states the contrary of what is asked
+        # after a no the rest may state the contrary of the question: `No, it is irrational`
         contrary = [word for word in words if _is_contrary_of(word, asked)]
         rest = [word for word in words if word not in contrary]
         own = again = len(contrary) == 1 and all(_repeats_asked(word, question) for word in rest)
     return match[1].lower() if own and again else None
 
 
-# The prefixes with which a word is the contrary of another: `irrational`, `divergiert`
+# Prefixes that turn a word into its contrary: `irrational`, `divergiert`
 _CONTRARY = re.compile(r"(?P<not>(?:un|in|im|ir|dis|non-?|не)(?=\w{4}))|(?P<apart>di(?=verg)|рас(?=ход))")
 
 
 def _is_contrary_of(word: str, asked: frozenset[str]) -> bool:
-    """Whether a word is the contrary of one of the question's by its prefix."""
+    """Whether a word is one of the question's words with a prefix that denies it: `irrational` for `rational`.
+
+    Args:
+        word: a word of the answer.
+        asked: the question's words.
+    """
     found = _CONTRARY.match(word)
     if found is None:
         return False
@@ -477,7 +510,7 @@ _IS_TRUE = frozenset("true correct right stimmt richtig wahr vrai correcto ciert
 
 
 def _repeats_asked(word: str, question: Question | None) -> bool:
-    """Whether a word behind a yes only says it again: `Yes, 7 is prime`."""
+    """Whether a word behind a yes adds nothing: it affirms, is neutral, or is in the question: `Yes, 7 is prime`."""
     if word in _IS_TRUE or word in NEUTRAL:
         return True
     if question is None or word in DENIES:
@@ -491,13 +524,18 @@ def _repeats_asked(word: str, question: Question | None) -> bool:
 
 
 def _is_contrary(reason: str, question: Question | None) -> bool:
-    """Whether the reason of a yes denies what is asked: `yes, because 7 is not prime`."""
+    """Whether the reason after a yes denies what is asked: `because 7 is not prime`."""
     asked = question.words if question is not None else frozenset()
     return _TURNS_ROUND.search(reason) is not None or any(word.lower() in asked for word in _DENIED.findall(reason))
 
 
 def _affirms(reason: str, asked: str) -> bool:
-    """Whether the reason of a no states what is asked, and denies nothing: `no, because 9 is prime`."""
+    """Whether the reason after a no states what is asked, and denies nothing: `because 9 is prime`.
+
+    Args:
+        reason: the words behind the no.
+        asked: the question.
+    """
     said = re.findall(r"[^\W\d_]+(?:['’]t)?", reason.lower())
     if any(word in DENIES or word in _NO_WORDS or word.endswith(("'t", "’t")) for word in said):
         return False
@@ -508,12 +546,12 @@ def _affirms(reason: str, asked: str) -> bool:
 
 
 def _is_true(text: str) -> bool:
-    """Whether all that follows the first word is an equation of numbers that holds: `No, 91=7\\cdot 13`."""
+    """Whether the text behind its first word is only a true equation of numbers: `No, 91=7\\cdot 13`."""
     return _holds(WRITING.sub(" ", re.split(r"[,.;:]", text, maxsplit=1)[-1])) is True
 
 
 def _holds(reason: str) -> bool | None:
-    """Whether an equation of numbers holds; None for any other text."""
+    """Whether an equation of numbers is true: False for `because 1+1=3`; None for any other text."""
     try:
         node = parse(_REASON.sub("", reason, count=1))
     except (Unreadable, TooComplex):
@@ -522,7 +560,7 @@ def _holds(reason: str) -> bool | None:
 
 
 def _initials(pair: Pair) -> Outcome:
-    """Accept an option for its first letter, and the letter for the option: `T, F` for `True, False`."""
+    """Accept the first letters of the question's options for the options, or the other way: `T, F`, `True, False`."""
     options = pair.question.options if pair.question is not None else frozenset()
     first = {word[0]: word for word in options}
     if len(first) != len(options) or len(pair.answer) > LONGEST_OPTION:
@@ -531,7 +569,7 @@ def _initials(pair: Pair) -> Outcome:
     return EQUAL if sides[0] == sides[1] and sides[0] and set(sides[0]) <= options else UNKNOWN
 
 
-# Properties, each in the words that mean it: behind a pronoun and its verb an answer may say the same
+# Words for the same property, one property a row; a pronoun and a verb may be before them: `it converges`
 _PROPERTIES = tuple(
     re.compile(
         rf"(?:(?:they|it|these|sie|es|ils|elles|il|elle) )?(?:(?:is|are|ist|sind|est|sont|son|sono|são) )?(?:{one})"
@@ -549,14 +587,15 @@ _PROPERTIES = tuple(
 
 
 def _one_property(pair: Pair) -> Outcome:
-    """Accept another word for a property: `orthogonal` for `perpendicular`, `it converges` for `convergent`."""
+    """Accept a synonym for a property: `orthogonal` for `perpendicular`, `it converges` for `convergent`."""
     if len(pair.answer) > LONGEST_OPTION or len(pair.ref.text) > LONGEST_OPTION:
         return UNKNOWN
     truth, said = plain(pair.ref.text), plain(pair.answer)
     if not any(one.fullmatch(truth) is not None and one.fullmatch(said) is not None for one in _PROPERTIES):
         return UNKNOWN
     asked = "" if pair.question is None else pair.question.text.lower()
-    # what qualifies it may be another answer: `strictly increasing` where both are offered, events in vector spaces
+    # a qualified property may be a different answer: `strictly increasing` if the question distinguishes the two,
+    # `linearly independent` if it is not about linear algebra
     is_linear = "line" in truth or "line" in said or "liné" in truth or "liné" in said
     is_other = any(one in asked for one in ("strict", "streng")) or (
         is_linear and "line" not in asked and "liné" not in asked
@@ -565,9 +604,9 @@ def _one_property(pair: Pair) -> Outcome:
 
 
 def _same_words(pair: Pair) -> Outcome:
-    """Compare words: an answer may have neutral words, and words of the question that are none of its options.
+    """Compare names and other words: an answer may add neutral words, and words of the question but for its options.
 
-    `It is Thursday` is Thursday, `odd function` is odd where the question is about a function.
+    `It is Thursday` for `Thursday`; `odd function` for `odd` if the question is about a function.
     """
     truth = plain(pair.ref.text).split()
     if not truth or not _NAME_ALONE.fullmatch(" ".join(truth)) or len(pair.answer) > LONGEST_OPTION:
@@ -575,11 +614,11 @@ def _same_words(pair: Pair) -> Outcome:
     said = plain(_who_is(pair)).replace(",", " ").split()
     if said == truth:
         return EQUAL if _same_case(pair) else DIFFERENT
-    if _hangs(said, truth):
+    if _breaks_off(said, truth):
         return UNKNOWN
     more = {*said} - {*truth} - NEUTRAL - JOINING_NAMES
     if len(truth) == 1 and more and _YES_NO.fullmatch(truth[0]) is not None:
-        # what is said beside a yes or a no may be the contrary
+        # further words beside a yes or a no may contradict it
         return UNKNOWN
     truth = truth[truth[0] == "the" and len(truth) > 1 :]
     question = pair.question
@@ -599,15 +638,21 @@ def _same_words(pair: Pair) -> Outcome:
     said = [word for at, word in enumerate(said) if not _is_named(said[max(at - 1, 0) : at + 1], asked)]
     if truth[-1] in options and _STRICTLY.isdisjoint((*words, *truth)):
         said = [word for word in said if word not in _STRICTLY]
-    left = [w for w in said if w in truth or w in options or w.isdigit() or not _is_told(w, words, asked)]
+    left = [w for w in said if w in truth or w in options or w.isdigit() or not _adds_nothing(w, words, asked)]
     own = [w for w in truth if w in options or w not in words]
-    # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
+    # a noun of the question may be left out: `odd` for `odd function`
     short_of = [own] if own == truth[: len(own)] and not NEUTRAL.issuperset(own) else []
     return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
 
 
 def _same_unspaced(truth: str, said: str, asked: str) -> Outcome:
-    """As `_same_words`, of one run without spaces."""
+    """Compare two words of a script without spaces, as `_same_words` does: `等腰三角形` for `等腰`.
+
+    Args:
+        truth: the reference.
+        said: the answer.
+        asked: the question, whose words the answer may repeat before or behind the reference.
+    """
     before, _, behind = said.partition(truth)
     kind = truth.removeprefix(said)
     if kind != truth and len(said) > 1 and re.search(f"(?:什么|何种|哪种|哪类){re.escape(kind)}", asked):
@@ -619,17 +664,23 @@ def _same_unspaced(truth: str, said: str, asked: str) -> Outcome:
         else {"?"}
     )
     if before.endswith(("比", "于", "於")):
-        # what something else is compared with
+        # the answer compares something else with the reference
         return DIFFERENT
     if behind.startswith("的"):
-        # of it, something else
+        # the answer is something that belongs to the reference
         return DIFFERENT
     framed = truth in said and all(rest in asked for rest in around)
     return EQUAL if framed and not _TURNED.search(before + behind) else UNKNOWN
 
 
-def _is_told(word: str, words: frozenset[str], asked: str) -> bool:
-    """Whether a word beside an answer says nothing: it joins, or is neutral or the question's."""
+def _adds_nothing(word: str, words: frozenset[str], asked: str) -> bool:
+    """Whether a further word in an answer adds nothing: it joins names, is neutral, or is in the question.
+
+    Args:
+        word: the word of the answer.
+        words: the question's words.
+        asked: the question's text.
+    """
     return word in JOINING_NAMES or allowed(word, words, asked) or _is_inflected(word, asked)
 
 
@@ -637,7 +688,10 @@ _FEWEST_SHARED = 5
 
 
 def _is_inflected(word: str, asked: str) -> bool:
-    """Whether a word turns nothing and is a form of a word of a question that is not English: `wygrała`, `wygrał`."""
+    """Whether a word is an inflected form of a word of the question: `wygrała` for `wygrał`.
+
+    Never for English questions, short words, and words that deny or calculate.
+    """
     if len(word) < _FEWEST_SHARED or is_english(asked.lower()) or word in DENIES or operates(word):
         return False
     return any(one[:_FEWEST_SHARED] == word[:_FEWEST_SHARED] and same_word(one, word) for one in asked.lower().split())
@@ -649,7 +703,15 @@ _BEFORE_OBJECTS = word_set(
 
 
 def _is_object(truth: Sequence[str], said: Sequence[str], asked: str) -> bool:
-    """Whether a name is only what another is told by: `the sister of Joe`, but `the city of Paris` for a city."""
+    """Whether the answer only mentions the reference, as `the sister of Joe` mentions `Joe`.
+
+    False for `the city of Paris` if the question asks for a city.
+
+    Args:
+        truth: the words of the reference.
+        said: the words of the answer.
+        asked: the question.
+    """
     at = next((at for at in range(1, len(said)) if list(said[at : at + len(truth)]) == list(truth)), 0)
     if not at or said[at - 1] not in _BEFORE_OBJECTS:
         return False
@@ -660,21 +722,24 @@ def _is_object(truth: Sequence[str], said: Sequence[str], asked: str) -> bool:
     return not (only_of and asks_kind)
 
 
-# What may be said more of a function's growth
+# Words that may be added to `increasing` and `decreasing`
 _STRICTLY = frozenset("strictly streng strictement estrictamente strettamente strikt строго ściśle".split())  # noqa: SIM905
 
 
 def _is_named(words: Sequence[str], asked: str) -> bool:
-    """Whether a number is the question's own, with the word before it: `the number 8`."""
+    """Whether a word and a number are together in the question, too: `number 8` if it has `the number 8`."""
     return len(words) == 2 and words[1].isdigit() and f" {' '.join(words)} " in f" {asked.lower()} "
 
 
-# What parts the members of a list; an article or a verb makes an apposition of a part: `Clara, the tallest`
+# Separators of the members of a list
 _PARTED = re.compile(r",|;|/|&|\b(?:and|und|et|y|e|ed|o|и|en|of|i|og|och|ve|hay)\b")
 
 
 def _is_member(part: str, truth: Sequence[str]) -> bool:
-    """Whether a part of an answer is one more thing than the reference names: `Anna` in `Anna, Clara`."""
+    """Whether a part of an answer names a further thing: `Anna` in `Anna, Clara` for the reference `Clara`.
+
+    A part with an article or a verb only describes the reference: `the tallest` in `Clara, the tallest`.
+    """
     words = part.split()
     return bool(words) and set(words).isdisjoint(truth) and (NEUTRAL | JOINING_NAMES | _IS_TRUE).isdisjoint(words)
 
@@ -685,7 +750,7 @@ _COPULA = re.compile("^(?:である|です|だ|이다|입니다)[。.]?$|^。$")
 
 
 def _same_case(pair: Pair) -> bool:
-    """Whether short names agree in their capitals: `Co` is not `CO`."""
+    """Whether short names agree in their capitals: False for `CO` and `Co`, and for every chemical element."""
     mine, theirs = ("".join(WRITING.sub("", side).split()) for side in (pair.ref.text, pair.answer))
     return mine not in ELEMENTS and (
         len(mine) > _SHORT_NAME or mine[1:] == theirs[1:] or mine.lower() != theirs.lower() or mine.isupper() is False
@@ -697,18 +762,18 @@ _ORDERING = frozenset("after before but by from less minus more no not or over t
 
 
 def _amounts(pair: Pair) -> Outcome:
-    """Compare a number with the words that belong to it, wherever it stands: `a profit of 20`, `20 profit`."""
+    """Compare a number with its words, in any order: `a profit of 20` and `20 profit`."""
     sides = pair.ref.text, pair.answer
     if len(pair.answer) > LONGEST_OPTION or not all(map(_WORDED.search, sides)):
         return UNKNOWN
     if any(sign in pair.ref.text + pair.answer for sign in "=<>^_+*/"):
         return UNKNOWN
     mine, theirs = (_WORD_OR_NUMBER.findall(plain(side).replace("to the ", "")) for side in sides)
-    if _hangs(theirs, mine):
+    if _breaks_off(theirs, mine):
         return UNKNOWN
     mine, theirs = ([w for w in side if w not in _FILLING] for side in (mine, theirs))
     words = [[w for w in side if w[0].isalpha()] for side in (mine, theirs)]
-    # the number may stand before or behind its words, and a letter before or behind its one word
+    # the number may be before or behind its words, and a letter before or behind a single word
     letter_first = len(mine) == 2 and min(map(len, mine)) == 1 and mine == theirs[::-1]
     if (
         sorted(mine) != sorted(theirs)
@@ -719,8 +784,8 @@ def _amounts(pair: Pair) -> Outcome:
     return EQUAL if _ORDERING.isdisjoint(mine) else UNKNOWN
 
 
-def _hangs(said: list[str], truth: list[str]) -> bool:
-    """Whether what the last word of an answer leads to is not there: `5 hours of`."""
+def _breaks_off(said: list[str], truth: list[str]) -> bool:
+    """Whether an answer breaks off after a word that needs a noun, which the reference does not have: `5 hours of`."""
     return not BEFORE_NOUNS.isdisjoint({*said[-1:]} - {*truth})
 
 
@@ -736,6 +801,7 @@ def _sentences(pair: Pair) -> Outcome:
 
 
 def _plain_words(text: str) -> str:
+    r"""A text in lower case without spaces, commands for type and a final full stop: `itis` for `\text{It is}.`"""
     return "".join(WRITING.sub(" ", text).lower().replace("\\(", "").replace("\\)", "").split()).rstrip(".")
 
 
@@ -768,7 +834,7 @@ _WORDINGS: _Rules = (
     whole_numbers,
     records,
     digits,
-    _manners,
+    _manner_of_convergence,
     _in_any_case,
     permutations,
     configurations,
@@ -783,7 +849,7 @@ _WORDINGS: _Rules = (
     _amounts,
     _sentences,
 )
-# Those that read texts without words
+# The rules that apply to texts without words
 _FORMS_OF_FORMULAS: _Rules = (matchings, money, lines)
 _WORDINGS_OF_VALUES: _Rules = (remainders, configurations, whole_numbers, records)
 _WORDINGS_OF_FORMULAS: _Rules = (
