@@ -1,7 +1,7 @@
-"""Letters that stand for any number: progressions, counting letters, constants of integration.
+"""Letters that may be any number: parameters of progressions and lines, counting letters, constants of integration.
 
 Two progressions are equal if their steps are equal up to the sign, and their members at 0 differ by a whole number of
-steps.
+steps: `2k+1` and `2k-1`.
 """
 
 from __future__ import annotations
@@ -79,10 +79,12 @@ _SEEDS = ("progression", "another progression")
 
 
 class Progression(NamedTuple):
-    """The values of the bodies for all whole numbers in the place of `parameter`.
+    r"""The values of some formulas for every whole number as their parameter: `x = 2k+1, k \in \mathbb{Z}`.
 
     Attributes:
-        name: the unknown, if the text names it.
+        name: the unknown, x, if the text names it.
+        bodies: the formulas, here `2k+1`.
+        parameter: the letter k.
         is_said: whether the text states that the parameter is a whole number.
     """
 
@@ -93,7 +95,7 @@ class Progression(NamedTuple):
 
 
 def same_progression(ref: Reading, ans: Reading) -> Outcome | None:
-    """Whether both are the same numbers, in one progression or in several.
+    r"""Whether both are the same numbers, in one progression or in several: `2k+1, k \in \mathbb{Z}` and `2k-1`.
 
     None if a side is not made of progressions, or if neither side states that its parameter is a whole number.
     """
@@ -119,14 +121,15 @@ _MOST_PARAMETERS, _FURTHER = 3, 5
 
 
 def same_span(ref: tuple[Reading, bool], ans: tuple[Reading, bool], constants: frozenset[str]) -> Outcome | None:
-    """Whether two points with parameters run along the same line or plane: `(1,2)+t(1,3)` and `(0,-1)+s(2,6)`.
+    """Whether two points with parameters run along the same line or plane: `(1+t, 2+3t)` and `(2s, -1+6s)`.
 
     Args:
-        ref, ans: each with whether it says that its letters are real numbers.
-        constants: the question's letters, which are no parameters unless a side says so.
+        ref: the reference, and whether it states that its letters are real numbers.
+        ans: the answer, and whether it states that its letters are real numbers.
+        constants: the question's letters, which are not parameters unless a side says so.
 
     Returns:
-        None where a side is no such point.
+        None if a side is not such a point.
     """
     if (own := _line(ref[0])) is not None and (other := _line(ans[0])) is not None and own.keys() == other.keys():
         rows = [(at, to, other[name][0] - at, other[name][1]) for name, (at, to) in own.items()]
@@ -144,7 +147,7 @@ def same_span(ref: tuple[Reading, bool], ans: tuple[Reading, bool], constants: f
 def same_lattice(ref: Reading, ans: Reading) -> Outcome | None:
     r"""Whether two points with one whole number in them are the same points: `(7k+3, 5k+2)` and `(7n-4, 5n-3)`.
 
-    None if a side is no such point, or if the reference does not state that its letter is a whole number.
+    None if a side is not such a point, or if the reference does not state that its letter is a whole number.
     """
     if not _may_be_said(ref):
         return None
@@ -152,7 +155,7 @@ def same_lattice(ref: Reading, ans: Reading) -> Outcome | None:
     if mine is None or theirs is None or len(mine.start) != len(theirs.start) or not mine.is_said:
         return None
     if mine.names != theirs.names:
-        # which coordinate a letter names, only a side that names them tells
+        # if only one side names its coordinates, their order on the other side is not known
         return DIFFERENT if mine.names and theirs.names else None
     between = [b - a for a, b in zip(mine.start, theirs.start, strict=True)]
     times = next((one / step for one, step in zip(between, mine.step, strict=True) if step), Fraction(0))
@@ -161,7 +164,14 @@ def same_lattice(ref: Reading, ans: Reading) -> Outcome | None:
 
 
 class _Lattice(NamedTuple):
-    """A point for each whole number; whether that is said, and the letters of its coordinates where they are named."""
+    r"""Points at equal distances on a line, one for each whole number: `(7k+3, 5k+2), k \in \mathbb{Z}`.
+
+    Attributes:
+        start: the point for 0, (3, 2).
+        step: the difference of two neighbouring points, (7, 5).
+        is_said: whether the text states that its letter is a whole number.
+        names: the names of the coordinates; empty if there are none.
+    """
 
     start: list[Fraction]
     step: list[Fraction]
@@ -170,6 +180,7 @@ class _Lattice(NamedTuple):
 
 
 def _lattice(reading: Reading) -> _Lattice | None:
+    """The points of a reading such as `(7k+3, 5k+2)`; None for a reading of any other form."""
     is_said, names = False, tuple[Node, ...]()
     while isinstance(reading, Named | Family):
         if isinstance(reading, Named):
@@ -187,7 +198,10 @@ def _lattice(reading: Reading) -> _Lattice | None:
 
 
 def _line(reading: Reading) -> dict[str, tuple[Fraction, Fraction]] | None:
-    r"""A coordinate of a point and of the direction for each letter of a line by equal members, `\frac{x-1}{2}=y=z`."""
+    r"""For each letter of a line by equal members, the coordinates of a point on the line and of its direction.
+
+    x: (1, 2), y: (0, 3), z: (0, 4) for `\frac{x-1}{2}=\frac{y}{3}=\frac{z}{4}`. None for any other reading.
+    """
     found: dict[str, tuple[Fraction, Fraction]] = {}
     first: tuple[Reading, ...] = ()
     if isinstance(reading, Named) and isinstance(reading.value, Chain):
@@ -207,7 +221,15 @@ def _line(reading: Reading) -> dict[str, tuple[Fraction, Fraction]] | None:
 def _span(
     reading: Reading, is_real: bool, constants: frozenset[str]
 ) -> tuple[list[Fraction], list[list[Fraction]]] | None:
-    """A point and its directions; None where the reading is none, or not all real numbers are put in."""
+    """A point of a line or plane, and its directions: (1, 2) and (1, 3) for `(1+t, 2+3t)`.
+
+    None if the reading is no point with parameters, or if a parameter need not be a real number.
+
+    Args:
+        reading: the point.
+        is_real: whether a text states that its letters are real numbers.
+        constants: letters that are not parameters, unless declared.
+    """
     match reading:
         case Value(Product((Symbol(name) | Text(name), vectors))) if name.lower() == "span":
             return _spanned(vectors.args if is_collection(vectors, "set") else (vectors,))
@@ -240,7 +262,7 @@ def _span(
 
 
 def _as_point(reading: Reading) -> Reading:
-    """The point of coordinates with names in the order of the alphabet; any other reading as it is."""
+    """A point from named coordinates in alphabetical order: `(1, 2)` for `x=1, y=2`; any other reading as it is."""
     named = [one for one in reading.items if isinstance(one, Named)] if isinstance(reading, Listing) else []
     names = [one.name.name for one in named if isinstance(one.name, Symbol)]
     if not isinstance(reading, Listing) or len(names) < len(reading.items) or names != sorted(names):
@@ -249,7 +271,7 @@ def _as_point(reading: Reading) -> Reading:
 
 
 def _real_parameters(values: ParameterRange) -> set[str]:
-    r"""The parameters that run through all real numbers, `s, t \in \mathbb{R}`; none where they do not."""
+    r"""The parameters that are stated to be real numbers: s and t for `s, t \in \mathbb{R}`; otherwise empty."""
     match values:
         case ParameterRange(_, None, None, Collection("list", (*more, Relation((last, field), ("in",))))) if (
             field == Symbol(REALS)
@@ -262,14 +284,17 @@ def _real_parameters(values: ParameterRange) -> set[str]:
 
 
 def _as_row(node: Node) -> Node:
-    """The node with tuples for transposed ones."""
+    """The node with transposed tuples as plain ones: `(1,2)` for `(1,2)^T`."""
     if isinstance(node, Power) and is_collection(node.base, "tuple") and is_symbol(node.exponent, "T", "\\top"):
         return node.base
     return mapped(node, _as_row)
 
 
 def _spanned(vectors: tuple[Node, ...]) -> tuple[list[Fraction], list[list[Fraction]]] | None:
-    r"""The origin and the directions of `\operatorname{span}\{(1, 2), (1, 0)\}`."""
+    r"""The origin and the directions of a span: (0, 0), (1, 2), (1, 0) for `\operatorname{span}\{(1, 2), (1, 0)\}`.
+
+    None if a vector has an entry that is not a number, or if the vectors differ in length.
+    """
     rows: list[list[Fraction]] = []
     for vector in map(_as_row, vectors):
         values = all_known(map(exact_value, components(vector) or ()))
@@ -280,12 +305,14 @@ def _spanned(vectors: tuple[Node, ...]) -> tuple[list[Fraction], list[list[Fract
 
 
 def _put_in(node: Node, values: dict[str, int]) -> Node:
+    """The formula with numbers in place of letters: 1+2 for `x+y`, x = 1 and y = 2."""
     for name, value in values.items():
         node = substituted(node, name, number(value))
     return node
 
 
 def _rank(rows: Sequence[Sequence[Fraction]]) -> int:
+    """The rank of a matrix, by elimination: 1 for the rows (1, 2) and (2, 4)."""
     left, found = [list(row) for row in rows], 0
     for column in range(len(left[0]) if left else 0):
         pivot = next((row for row in left if row[column]), None)
@@ -298,12 +325,15 @@ def _rank(rows: Sequence[Sequence[Fraction]]) -> int:
 
 
 def _may_be_said(reading: Reading) -> bool:
-    """Whether a reading may state that a parameter is a whole number: a test before the trees are walked."""
+    """Whether a reading may state that a parameter is a whole number: a cheap test before trees are walked."""
     return isinstance(reading.value if isinstance(reading, Named) else reading, (Family, Statement))
 
 
 def progression(reading: Reading) -> Progression | None:
-    """The progressions that the reading may state; None if it has no such form. The distances are not checked."""
+    r"""The progressions that the reading may state: `2k+1`, or `1+2k` for `x \equiv 1 \pmod 2`.
+
+    None if it has no such form. Whether members are at equal distances is not checked here.
+    """
     match reading:
         case Statement(Relation((Symbol(name), rest, modulus), ("=", "pmod"))):
             return Progression(name, (Sum((rest, Product((modulus, _STEP)))),), _STEP.name, True)
@@ -327,22 +357,26 @@ def progression(reading: Reading) -> Progression | None:
 
 
 def _bodies(reading: Reading) -> tuple[Node, ...]:
-    """The expressions that a reading lists; none if it holds anything else."""
+    """The expressions that a reading lists: 1 and 2 for `1, 2`; empty if it holds anything else."""
     items = reading.items if is_listing(reading, "list", "set") else (reading,)
     found = tuple(i.node for i in items if isinstance(i, Value))
     return found if len(found) == len(items) <= _MOST_LINES else ()
 
 
 _MOST_LINES = 12
-# Members that are computed to see that they stand at equal distances, and the longest period in steps
+# How many members are computed to see that they are at equal distances, and the longest period in steps
 _MEMBERS, _LONGEST_PERIOD = 6, 60
 Line = tuple[Fraction, Fraction]
 
 
 def _lines(found: Progression, seed: str) -> list[Line] | None:
-    """The step and the first member of each progression; None if members are not at equal distances.
+    """The step and the first member of each progression: (2, 1) for `2k+1`; None if distances are not equal.
 
-    Every second member of a body with a sign, as in `(-1)^k a + k \\pi`, makes a progression of its own.
+    In a formula with an alternating sign, as in `(-1)^k a + k \\pi`, every second member makes a separate progression.
+
+    Args:
+        found: the formulas.
+        seed: determines the values of further letters.
     """
     lines: list[Line] = []
     for body in found.bodies:
@@ -359,7 +393,7 @@ def _lines(found: Progression, seed: str) -> list[Line] | None:
 
 
 def _period(steps: Sequence[Fraction]) -> Fraction | None:
-    """The least common multiple of the steps; None if they have none that is short."""
+    """The least common multiple of the steps, 6 for 2 and 3; None if it is more than `_LONGEST_PERIOD` steps."""
     below = lcm(*(step.denominator for step in steps)) if all(s.denominator <= _LONGEST_PERIOD for s in steps) else 0
     if not below or any(abs(step) > _LONGEST_PERIOD for step in steps):
         return None
@@ -368,7 +402,7 @@ def _period(steps: Sequence[Fraction]) -> Fraction | None:
 
 
 def _residues(lines: Sequence[Line], unit: Fraction, period: Fraction) -> set[Fraction]:
-    """The members of the progressions within one period, both counted in units."""
+    """The members of the progressions within one period, in units: 1, 3 and 5 for `2k+1` and a period of 6."""
     return {
         (first + step * at) / unit % period for step, first in lines for at in range(int(period / abs(step / unit)))
     }
@@ -406,13 +440,13 @@ def with_letter_of(ref: Reading, ans: Reading, letters: frozenset[str]) -> Readi
 
 
 def _names(reading: Reading) -> frozenset[str]:
-    """The symbols in the names of a listing's members."""
+    """The symbols in the names of a listing's members: x and y for `x=1, y=2`."""
     items = reading.items if isinstance(reading, Listing) else ()
     return frozenset(n for item in items if isinstance(item, Named) for n in symbols(item.name))
 
 
 def _values(reading: Reading) -> list[Node] | None:
-    """The values of a listing's members, named or not; None for any other reading."""
+    """The values of a listing's members, named or not: 1 and 2 for `x=1, y=2`; None for any other reading."""
     if not isinstance(reading, Listing):
         return None
     values = (i.value if isinstance(i, Named) else i for i in reading.items)
@@ -425,7 +459,11 @@ _SEVERAL = frozenset({"A", "B", "C", "D", "C_1", "C_2", "c_1", "c_2", "a", "b", 
 
 
 def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
-    """The answer with its dummy name replaced by the reference's, or with its two constants of integration."""
+    """The answer with the reference's names for arbitrary constants: `x^2+C` for `x^2+K` if the reference has C.
+
+    Also two constants of integration (`A`, `B` for `C_1`, `C_2`), and the letter of a period (`2k\\pi` for `2n\\pi`).
+    The answer as it is if the letters are not arbitrary, for example if the question has them.
+    """
     mine, theirs = symbols(ref) - symbols(ans), symbols(ans) - symbols(ref)
     if not (mine or theirs) and question is not None and question.has_free_letters:
         return _with_sign_of(ref, ans, (symbols(ref) & _OF_INTEGRATION) - question.letters)
@@ -438,7 +476,7 @@ def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
         return next((one for one in both if key(one) == key(ref) or is_same_formula(one, ref)), ans)
     (wanted,), (found,) = mine, theirs
     if {wanted, found} == {"x", "t"} and question is not None and _OF_DERIVATIVES.search(question.text) is not None:
-        # an equation in y'' and y says of what y is a function no more than its solution does
+        # an equation in y'' and y does not name the variable, so the solution may be in x or in t
         return renamed(ans, found, wanted)
     if wanted.lower() == found.lower() and {wanted, found} <= _OF_INTEGRATION:
         return renamed(ans, found, wanted)
@@ -453,7 +491,10 @@ def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
 
 
 def _with_sign_of(ref: Node, ans: Node, constants: frozenset[str]) -> Node:
-    """The answer with the sign of its one constant that makes it the reference: `1/(C-x^2)` for `-1/(x^2+C)`."""
+    """The answer with -C for its only constant C if that makes it the reference: `-1/(x^2-C)` for `-1/(x^2+C)`.
+
+    This is the reference `1/(C-x^2)`. Any other answer as it is.
+    """
     if len(constants) != 1 or not _occur_once(ref, constants) or not _occur_once(ans, constants):
         return ans
     (name,) = constants
@@ -471,7 +512,7 @@ Leaf = Callable[[Node, Node], Outcome]
 
 
 class _Functions(NamedTuple):
-    """All functions `start + sum of constant * way`, for any numbers in place of the constants."""
+    """All functions `start + sum of constant * way`, for any constants: start x, ways `e^x` and 1 for `Ae^x+B+x`."""
 
     start: Node
     ways: tuple[Node, ...]
@@ -487,14 +528,17 @@ _MOST_CONSTANTS, _MOST_VARIABLES = 3, 3
 def same_functions(leaf: Leaf, ref: Node, ans: Node, question: Question | None) -> Outcome | None:
     r"""Compare two formulas with arbitrary constants as sets of functions: `A\cosh x+B\sinh x` and `C_1e^x+C_2e^{-x}`.
 
-    Where the constants are factors of terms, the terms of one side must be sums of those of the other, which a
-    determinant of their values at any points tells. Another formula with one constant is solved for it.
+    If the constants are factors of terms, the terms of one side must be sums of multiples of the other side's terms. A
+    determinant of their values at arbitrary points decides that. Any other formula with one constant is solved for it.
 
     Args:
-        ref, ans: formulas, or equations that hold for all points of a curve.
+        leaf: compares two formulas.
+        ref: the reference, a formula or the equation of a curve.
+        ans: the answer, the same.
+        question: says whether its answer has arbitrary constants.
 
     Returns:
-        None where the question asks for no such formulas, or a side is none.
+        None if the question does not ask for such formulas, or if a side is not such a formula.
     """
     if question is None or not question.has_constants:
         return None
@@ -514,13 +558,14 @@ def same_functions(leaf: Leaf, ref: Node, ans: Node, question: Question | None) 
 
 
 def _arbitrary(node: Node, letters: frozenset[str]) -> list[str]:
-    # beside pi a letter counts turns
+    """The names of arbitrary constants in a formula: A and B in `Ae^x+B`; not the question's `letters`."""
+    # a letter beside pi counts periods
     known = letters | COUNTING if PI in walk(node) else letters
     return sorted(name for name in symbols(node) - known if _ARBITRARY.fullmatch(name))
 
 
 def _with_named_values(node: Node) -> Node:
-    """The node with a constant for each value of a function that it does not tell: `f(1) x`."""
+    """The node with a constant in place of each unknown value of a function: the symbol `f(1)` in `f(1) x`."""
     if isinstance(node, UndefinedCall) and len(node.args) == 1 and (value := exact_value(node.args[0])) is not None:
         return Symbol(f"{node.function}({value})")
     return mapped(node, _with_named_values)
@@ -552,7 +597,7 @@ def _with_two_constants(node: Node, letters: frozenset[str]) -> Node:
 
 
 def _functions(node: Node, constants: list[str]) -> _Functions | None:
-    """The functions of a formula whose constants are factors of its terms."""
+    """The functions of a formula whose constants are factors of its terms, as in `Ae^x+B+x`; None for any other."""
     variables = symbols(node).difference(constants)
     if _degree_in(node, frozenset(constants)) != 1 or not 1 <= len(variables) <= _MOST_VARIABLES:
         return None
@@ -569,7 +614,10 @@ def _functions(node: Node, constants: list[str]) -> _Functions | None:
 
 
 def _degree_in(node: Node, names: frozenset[str]) -> int:
-    """The degree of a formula in some letters, as it is written; 2 where it is none in them."""
+    """The degree of a formula in some letters, as it is written: 1 for `Ax+B` in A and B, and 2 for `AB`.
+
+    Also 2 for a formula that is not a polynomial in them: `e^A`.
+    """
     match node:
         case Symbol(name):
             return int(name in names)
@@ -585,20 +633,24 @@ def _degree_in(node: Node, names: frozenset[str]) -> int:
 
 
 def _is_sum_of(leaf: Leaf, functions: _Functions, one: Node) -> Outcome:
-    """Whether a function is a sum of multiples of the ways."""
+    """Whether a function is a sum of multiples of the ways: `3x` for the way x."""
     return leaf(*_determinant((*functions.ways, one), functions.variables))
 
 
 def _are_independent(leaf: Leaf, functions: _Functions) -> Outcome:
+    """EQUAL if the ways are linearly independent, DIFFERENT if not, as x and 2x."""
     found = leaf(*_determinant(functions.ways, functions.variables))
     return {EQUAL: DIFFERENT, DIFFERENT: EQUAL}.get(found, UNKNOWN)
 
 
 def _determinant(functions: Sequence[Node], variables: frozenset[str]) -> tuple[Node, Node]:
-    """Of the values of n functions at n points, the products that are added and those that are taken away."""
+    """The determinant of the values of n functions at n points, as two sums of which it is the difference.
+
+    The sums are equal if the functions are linearly dependent.
+    """
     grid = [[_at_place(one, variables, place) for place in range(len(functions))] for one in functions]
     if functions[0] == number(1):
-        # the same value, of fewer products
+        # the same determinant with fewer products
         grid = [[difference(value, row[0]) for value in row[1:]] for row in grid[1:]]
     sides: tuple[list[Node], list[Node]] = ([], [])
     for places in permutations(range(len(grid))):
@@ -609,6 +661,7 @@ def _determinant(functions: Sequence[Node], variables: frozenset[str]) -> tuple[
 
 
 def _at_place(node: Node, variables: frozenset[str], place: int) -> Node:
+    """The value of a function at one of several arbitrary points: `p^2` for x, with a new symbol p for each `place`."""
     # squared, so that logarithms have values
     for name in variables:
         node = substituted(node, name, Power(Symbol(f"{name} at place {place}"), number(2)))
@@ -619,7 +672,11 @@ _VALUE = Symbol("value of a function")
 
 
 def _same_curves(leaf: Leaf, sides: Sequence[Node], constants: Sequence[list[str]]) -> Outcome | None:
-    """Compare two formulas or equations, each solved for its one constant."""
+    """Compare two formulas or equations, each solved for its only constant: `y = Cx` and `y = 2Kx`.
+
+    Solved, they are `C = y/x` and `K = y/(2x)`, of which one is a multiple of the other. None if a side has several
+    constants or cannot be solved.
+    """
     if any(len(names) != 1 for names in constants):
         return None
     curves = [side if isinstance(side, Relation) else Relation((_VALUE, side), ("=",)) for side in sides]
@@ -630,10 +687,10 @@ def _same_curves(leaf: Leaf, sides: Sequence[Node], constants: Sequence[list[str
     if not 2 <= len(symbols(mine)) <= _MOST_VARIABLES:
         return None
     functions = _Functions(number(0), (number(1), mine), symbols(mine))
-    # a constant's logarithm is a constant, and so on
+    # the logarithm of a constant is a constant, and so are its exponential and its inverse
     forms = (theirs, Apply("ln", (theirs,)), _exponential(theirs), Power(theirs, number(-1)))
     outcomes: list[Outcome] = []
-    # each takes a tenth of a second
+    # one after the other, because each takes a tenth of a second
     while EQUAL not in outcomes and len(outcomes) < len(forms):
         outcomes.append(_is_sum_of(leaf, functions, forms[len(outcomes)]))
     varies = _are_independent(leaf, _Functions(number(0), (number(1), theirs), symbols(theirs)))
@@ -641,7 +698,7 @@ def _same_curves(leaf: Leaf, sides: Sequence[Node], constants: Sequence[list[str
 
 
 def _exponential(node: Node) -> Node:
-    """`e` to the power of the node, without the logarithms that are terms of it."""
+    r"""`e` to the power of the node, with logarithms among its terms undone: `2e^x` for `x+\ln 2`."""
     match node:
         case Sum(terms):
             return product_of(tuple(map(_exponential, terms)))
@@ -653,10 +710,13 @@ def _exponential(node: Node) -> Node:
 
 
 def _solved_for(node: Node, constant: Symbol, *, is_whole: bool) -> Node | None:
-    """What an equation says that its constant is; None where it holds the constant twice, or has no such form.
+    """The value of the constant by an equation: `y/x` for `y = Cx`; None if it occurs twice or cannot be isolated.
 
     Args:
-        is_whole: whether a root or a power of e stands for all curves, those below the axis, too, as behind a sign.
+        node: the equation.
+        constant: the arbitrary constant.
+        is_whole: whether a root or a power of e may be undone, because the equation has all curves, those below the
+            axis, too, as behind a plus-minus sign.
     """
     if not is_equation(node) or walk(node).count(constant) != 1:
         return None
@@ -687,15 +747,16 @@ def _solved_for(node: Node, constant: Symbol, *, is_whole: bool) -> Node | None:
     return other
 
 
-# Where both sides of an antiderivative are put to zero
+# The point at which both antiderivatives are made zero
 _SOMEWHERE = Symbol("where an integral begins")
 
 
 def same_at_whole_numbers(ref: Node, ans: Node) -> Outcome:
-    r"""Compare two formulas with steps, such as floors, in one letter for whole numbers; UNKNOWN for others.
+    r"""Compare two formulas with steps, such as floors, in a whole number n; UNKNOWN for others.
 
-    A floor of a polynomial whose coefficients have the common denominator q is one polynomial for each remainder of the
-    letter by q. So two such formulas are equal where they agree at more numbers of each remainder than their degree.
+    `\lfloor\frac{n+1}{2}\rfloor` and `\lceil\frac{n}{2}\rceil` are equal. A floor of a polynomial whose coefficients
+    have the common denominator q is one polynomial for each remainder of n by q. So two such formulas are equal if for
+    each remainder they agree at more numbers than their degree.
     """
     names = symbols(ref) | symbols(ans)
     if len(names) != 1 or not names <= COUNTING or not (_has_steps(ref) and _has_steps(ans)):
@@ -718,23 +779,29 @@ _MOST_TRIED, _MOST_DEGREE = 1_000, 12
 
 
 def _has_steps(node: Node) -> bool:
+    r"""Whether the formula has a floor, a ceiling, a remainder, or an alternating sign: `(-1)^n`."""
     return any(is_applied(n, "floor", "ceil", "mod") or _alternates(n) for n in walk(node))
 
 
 def _alternates(node: Node) -> bool:
+    """Whether the node is a power of -1: `(-1)^n`."""
     return isinstance(node, Power) and literal(node.base) == -1
 
 
 def _steps(node: Node) -> tuple[int, int] | None:
-    """The degree, or more, and the product of the denominators of a polynomial with steps; None for another formula."""
+    r"""A bound of the degree, and the product of the denominators, of a polynomial with steps.
+
+    (1, 2) for `\lfloor\frac{n+1}{2}\rfloor`. None for any other formula, or above the limits.
+    """
     found = _degree(node)
     return found if found is not None and found[0] <= _MOST_DEGREE and found[1] <= _MOST_TRIED else None
 
 
 def _degree(node: Node) -> tuple[int, int] | None:
+    """As `_steps`, before its limits are checked."""
     match node:
         case Number(value):
-            # counted as a letter is, so that no power of numbers grows beyond the bound
+            # a number counts as a letter, so that no power of numbers grows beyond the limit
             return int(value > 1), value.denominator
         case Symbol():
             return 1, 1
@@ -756,7 +823,7 @@ def _degree(node: Node) -> tuple[int, int] | None:
 
 
 def _at_whole(node: Node, name: str, at: int) -> Fraction:
-    """The value of a formula that `_steps` knows."""
+    r"""The value of a formula that `_steps` accepts, at a whole number: 2 for `\lfloor\frac{n+1}{2}\rfloor` at 4."""
     values = [_at_whole(one, name, at) for one in node.args]
     match node:
         case Number(value):
@@ -779,7 +846,7 @@ def _at_whole(node: Node, name: str, at: int) -> Fraction:
 
 
 def as_integrals(ref: Node, ans: Node, question: Question | None) -> tuple[Node, Node]:
-    r"""Two antiderivatives as integrals from one point on, since they may differ by a constant: `\ln|2x|+C`.
+    r"""Two antiderivatives as integrals from one point, so that constants do not count: `\ln|x|+C` and `\ln|2x|+C`.
 
     In place of its constant each side gets minus its value at that point. Any other two formulas are left as they are.
     """
@@ -796,25 +863,25 @@ def as_integrals(ref: Node, ans: Node, question: Question | None) -> tuple[Node,
     sides = _without_constant(ref, Symbol(constants[0])), _without_constant(ans, Symbol(constants[0]))
     if sides[0] is None or sides[1] is None:
         return ref, ans
-    # a positive point, or a logarithm could not be told from that of an absolute value
+    # a positive point, or a logarithm could not be distinguished from that of an absolute value
     logs = [n for n in walk(ref) if is_applied(n, "ln", "log")]
     start = Power(_SOMEWHERE, number(2)) if logs else _SOMEWHERE
     if logs and not any(is_applied(n.args[0], "abs") for n in logs):
-        # a reference that leaves them out is for positive arguments
+        # a reference without absolute values is meant for positive arguments
         sides = sides[0], _without_bars(sides[1])
     first, second = (Sum((one, Negation(substituted(one, next(iter(variables)), start)))) for one in sides if one)
     return first, second
 
 
 def _without_bars(node: Node) -> Node:
-    r"""A formula with the `\ln x` of each `\ln|x|`."""
+    r"""The formula without absolute values in logarithms: `\ln x` for `\ln|x|`."""
     if is_applied(node, "ln", "log") and is_applied(node.args[0], "abs"):
         return with_args(node, (node.args[0].args[0],))
     return with_args(node, tuple(map(_without_bars, node.args))) if node.args else node
 
 
 def _without_constant(node: Node, constant: Symbol) -> Node | None:
-    """A sum without the constant that is one of its terms; None where the constant is anything else."""
+    """A sum without the constant among its terms: `x^2` for `x^2+C`; None if the constant is not one term: `Cx`."""
     if not isinstance(node, Sum) or walk(node).count(constant) != 1:
         return None
     terms = tuple(one for one in node.args if unsigned(one) != constant)
@@ -822,7 +889,7 @@ def _without_constant(node: Node, constant: Symbol) -> Node | None:
 
 
 def _is_periodic(node: Node, name: str) -> bool:
-    """Whether the name is a factor of a term beside pi, as in `2k\\pi`, and no other letter is."""
+    """Whether the formula has a term with the letter and pi, and no other letter: `2k\\pi`."""
     terms = [term for n in walk(node) if isinstance(n, Sum) for term in n.args] or [node]
     return any(
         PI in walk(term)
@@ -833,14 +900,14 @@ def _is_periodic(node: Node, name: str) -> bool:
 
 
 def _occur_once(node: Node, names: frozenset[str]) -> bool:
-    """Whether each name occurs once, as a factor of a term that holds another letter."""
+    """Whether each name occurs once, as a term or factor, and the formula has a further letter: A, B in `Ae^x+Bx`."""
     every = walk(node)
     factors = [one for n in every if isinstance(n, (Sum, Product)) for one in n.args]
     return all(every.count(Symbol(n)) == factors.count(Symbol(n)) == 1 for n in names) and bool(symbols(node) - names)
 
 
 def _are_free(node: Node, names: frozenset[str]) -> bool:
-    """Whether each name occurs once, as a whole term or a factor of one, in a sum or product that holds more."""
+    """Whether each name occurs once, as a whole term or a factor of one, beside something else: C in `x^2+C`."""
     terms = node.args if isinstance(node, Sum) else (node,)
     alone = [one for term in terms for one in (term.args if isinstance(term, Product) else (term,))]
     every = walk(node)
@@ -862,7 +929,7 @@ def renamed_to(node: Node, names: tuple[str, ...], others: tuple[str, ...]) -> N
 def same_parameter(ref: Named, ans: Named) -> Reading | None:
     """The answer's value with the reference's parameter names: for a reference `f(n) = n`, `f(x) = x` gives `n`.
 
-    None where a renamed parameter would meet a symbol of the same name.
+    None if the answer's value already has a symbol with the new name.
     """
     mine, theirs = ref.name, ans.name
     if not isinstance(mine, UndefinedCall) or not isinstance(theirs, UndefinedCall) or mine.args == theirs.args:
@@ -879,32 +946,33 @@ def same_parameter(ref: Named, ans: Named) -> Reading | None:
 
 
 def _parameters(call: UndefinedCall) -> tuple[str, ...] | None:
-    """The names of a function's parameters; None if an argument is not a name: `f(2)`."""
+    """The names of a function's parameters: x and y of `f(x, y)`; None if an argument is not a name: `f(2)`."""
     names = all_known(a.name if isinstance(a, Symbol) else None for a in call.args)
     return None if names is None else tuple(names)
 
 
 class WholeNumbers(NamedTuple):
-    """The whole numbers that a text names: the odd ones, those from 3 on, the powers of 2, all but 2 and 3."""
+    """A set of whole numbers that a text describes: the odd ones, those from 3 on, the powers of 2, all but 2 and 3."""
 
-    #: those within `_SPAN`
+    #: the numbers of the set within `_SPAN`
     members: frozenset[int]
-    #: the letter that stands for them; empty where none does
+    #: the letter for the numbers, n in `n>3`; empty if there is none
     letter: str
-    #: those that are among them only if 0 is a natural number, which a text may leave unsaid
+    #: the numbers that belong to the set only if 0 is a natural number
     doubtful: frozenset[int]
-    #: `whole` where the text itself says that they are; `bounds` where it does not, as `n>3`; `values` of a mere list
+    #: `whole` if the text itself says that the numbers are whole; `bounds` if it does not, as in `n>3`; `values` for a
+    #: plain list
     told: str
 
     def positive(self) -> WholeNumbers:
-        """Those above 0."""
+        """The same set without 0 and the negative numbers."""
         return self._replace(members=frozenset(one for one in self.members if one > 0))
 
 
-# Two sets that are told by numbers of two digits differ somewhere here
+# Two different sets that are described with numbers of at most two digits differ within this range
 _SPAN = range(-120, 241)
 _MOST_TOLD = 99
-# What says nothing of which numbers they are
+# Words and commands that do not change which numbers are meant
 _FILLING = re.compile(
     r"(?:all|every|any|exactly|precisely|the|those|for|of|when|if|iff|is|are|must|be|values?|only|an?|such that|that"
     r"|which|where|with"
@@ -929,7 +997,7 @@ _LISTED = (
 _SIGN = r">|<|\\[gl](?:eq?(?:slant)?|t)(?![a-z])|[≥⩾≤⩽]"
 _LESS = r"<|\\l(?:eq?(?:slant)?|t)(?![a-z])|[≤⩽]"
 _MOD = r"(?:\(?\s*\\[pb]?mod|\(?\s*\\operatorname\s*mod|\(?mod(?:ulo)?)\s*(?P<modulus>\d{1,2})(?!\d)\s*\)?"
-# What a number has to keep, each behind a denial or not, and how it is tested
+# Conditions on a number, which a denial may precede, and their tests
 _KEPT: tuple[tuple[str, Callable[[int, re.Match[str]], bool]], ...] = (
     (rf"(?:(?P<odd>{_ODD})|(?:{_EVEN}))(?![a-zа-яß-ÿ])", lambda n, m: n % 2 == (m["odd"] is not None)),
     (
@@ -1007,13 +1075,13 @@ _ANEW = re.compile(
     r"\s*(?:all|every|any|the|alle|tous|todos|tutti|все|所有)(?![a-zа-я])|\s*(?:[a-z]\s*=\s*)?-?\d+\s*(?:\Z|[,;]|and|or)"
 )
 _RUN = re.compile(r"[:,(]\s*(?:i\.e\.,?\s*|namely\s*)?\d{1,3}(?:\s*,\s*\d{1,3})+\s*,?\s*(?:\\[lc]?dots|\.{3}|…)\s*\)?")
-# A number that is also prime, beside a formula of it
+# A condition that the number is prime, too, behind a formula for it: `n=2k+1, where n is prime`
 _PRIME_TOO = re.compile(r"\s*[,(]?\s*(?:where |with )?(?P<letter>[a-z]) (?:is (?:a )?)?prime\s*,?\s*")
 _LONGEST_CLASS = 120
 
 
 def _joined(said: re.Match[str]) -> Callable[[Iterable[bool]], bool]:
-    """Whether a list of divisors asks for all of them, or for any."""
+    """The function `all` for a list of divisors joined by "and", else `any`: `divisible by 2 and 3`, `by 2 or 3`."""
     return all if re.search(r"\b(?:and|und|et|y|e|и)\b|[和且]", said[0]) is not None else any
 
 
@@ -1025,22 +1093,22 @@ _STRICT = ("<", ">", "\\lt", "\\gt", "less than", "greater than", "more than")
 
 
 def _keeps(one: int, sign: str, other: int) -> bool:
+    """Whether the relation between two numbers holds: 3 `at least` 3; the relation is a symbol or words."""
     is_below = sign.startswith(("<", "≤", "⩽", "\\l", "less", "at most"))
     return one == other if sign not in _STRICT and one == other else one < other if is_below else one > other
 
 
 @lru_cache(maxsize=1024)
 def whole_numbers_of(text: str) -> WholeNumbers | None:
-    r"""The whole numbers that a text names: `all odd n \ge 3`, `n=2k+1, k \in \mathbb{Z}`, `n=1 and all n \ge 4`.
+    r"""The set of whole numbers that a text describes: `all odd n \ge 3`, `n=2k+1, k \in \mathbb{Z}`.
 
-    Returns:
-        None for a text that says anything else.
+    None if the text says anything else, or is long.
     """
-    return _told(_without_markup(text)) if len(text) <= _LONGEST_CLASS else None
+    return _described_numbers(_without_markup(text)) if len(text) <= _LONGEST_CLASS else None
 
 
 def _without_markup(text: str) -> str:
-    """In lower case, without commands and braces that only set type or enclose a set."""
+    r"""A text in lower case without commands for type, braces and a full stop: `all odd n` for `\text{All odd } n.`"""
     for pattern, spelling in _MARKUP:
         text = pattern.sub(spelling, text)
     return " ".join(text.lower().split()).rstrip(" .!。")
@@ -1053,9 +1121,10 @@ _MARKUP = (
 )
 
 
-def _told(said: str) -> WholeNumbers | None:
+def _described_numbers(said: str) -> WholeNumbers | None:
+    """The set of whole numbers that a text without markup describes; None if the text says anything else."""
     if "=" in said and (prime := _PRIME_TOO.search(said)) is not None:
-        rest = _told(f"{said[: prime.start()]}, {said[prime.end() :].rstrip(')')}")
+        rest = _described_numbers(f"{said[: prime.start()]}, {said[prime.end() :].rstrip(')')}")
         if rest is None or rest.letter != prime["letter"]:
             return None
         return rest._replace(members=frozenset(one for one in rest.members if _is_prime(one)), told="whole")
@@ -1066,7 +1135,11 @@ def _told(said: str) -> WholeNumbers | None:
 
 
 class _WholeNumberReader:
-    """Reads conditions on whole numbers: those of one clause are all kept, and a number keeps one of the clauses."""
+    """Reads a text of conditions on whole numbers, such as `1 and all even n > 2`.
+
+    A clause is a run of conditions that a number must all meet. The set has the numbers of every clause, and the
+    numbers that the text lists.
+    """
 
     def __init__(self, said: str) -> None:
         self.said, self.at = said, 0
@@ -1077,40 +1150,44 @@ class _WholeNumberReader:
         self.told = "values"
         self.doubtful = frozenset[int]()
         self.first: set[int] = set()
-        #: at most this often all that is told repeats itself
+        #: the conditions repeat after at most so many numbers
         self.period = 1
 
     def read(self) -> bool:
-        """Whether all of the text is understood."""
+        """Whether the whole text is understood; then `result` has the set."""
         while self.at < len(self.said):
             if not (self._run() or self._condition() or self._values() or self._join() or self._filling()):
                 return False
             self.at += len(self.said[self.at :]) - len(self.said[self.at :].lstrip())
         self._end_clause()
-        # who tells a number twice says something else
+        # a number that is listed and meets a condition, too, means that the text says something else
         is_read = self.values.isdisjoint(self.members) and self._begins()
         return is_read and len(self.letters) <= 1 and self.period < _SPAN.stop // _FEWEST
 
     def _begins(self) -> bool:
-        """Whether the numbers that were told as the first ones are these."""
+        """Whether the numbers that the text gives as the first ones are the first of the set."""
         least = min(self.first, default=0)
         ordered = sorted(one for one in self.members if one > 0 or one >= least)
         return ordered[: len(self.first)] == sorted(self.first)
 
     def result(self) -> WholeNumbers | None:
+        """The set that the text describes, after `read`; None if it is empty."""
         members = frozenset(self.members | self.values)
         return WholeNumbers(members, "".join(self.letters), self.doubtful, self.told) if members else None
 
     def _end_clause(self) -> None:
+        """Add the numbers of the clause to the set."""
         self.members |= self.clause or set()
         self.clause = None
 
     def _take(self, found: re.Match[str]) -> bool:
+        """Move behind the match and note its letter; always True."""
         self.at = found.end()
         self.letters.update(filter(None, [found.groupdict().get("letter")]))
         return True
 
     def _condition(self) -> bool:
+        """Read a condition, `odd` or `n > 3`, and keep the clause's numbers that meet it; False if there is none."""
         for pattern, keeps, kind in _CONDITIONS:
             found = pattern.match(self.said, self.at)
             told = [] if found is None else list(map(int, re.findall(r"\d+", found[0])))
@@ -1124,7 +1201,7 @@ class _WholeNumberReader:
         return False
 
     def _run(self) -> bool:
-        """The first ones, behind what they are: `the powers of 2: 1, 2, 4, ...`."""
+        r"""Read the first numbers behind a condition, as in `powers of 2: 1, 2, 4, \ldots`; False if there are none."""
         found = _RUN.fullmatch(self.said, self.at)
         if found is None or self.clause is None:
             return False
@@ -1132,17 +1209,19 @@ class _WholeNumberReader:
         return self._take(found)
 
     def _values(self) -> bool:
+        """Read listed numbers, `2, 3` or `n = 2`; False if there are none."""
         found = _VALUES.match(self.said, self.at)
         if found is None:
             return False
         if self.clause is not None and len(self.clause) == len(_SPAN):
-            # `the integers are 2 and 3` tells no more than these
+            # `the integers are 2 and 3` means these two only
             self.clause, self.told = None, "values" if not self.members else self.told
         self._end_clause()
         self.values.update(map(int, re.findall(r"-?\d+", found["values"])))
         return self._take(found)
 
     def _join(self) -> bool:
+        """Read an `and`, an `or` or a comma, which may end the clause; False if there is none."""
         found = _JOIN.match(self.said, self.at)
         if found is None:
             return False
@@ -1151,6 +1230,7 @@ class _WholeNumberReader:
         return self._take(found)
 
     def _filling(self) -> bool:
+        """Read a word for whole numbers, a letter alone, or a word without a meaning here; False if there is none."""
         found = _WHOLE.match(self.said, self.at)
         if found is not None:
             self.told = "whole"
@@ -1164,7 +1244,7 @@ class _WholeNumberReader:
         return found is not None and self._take(found)
 
 
-# `2k+1, k \in \mathbb{Z}`: a formula in a letter, and which whole numbers the letter stands for
+# `2k+1, k \in \mathbb{Z}`: a formula in a letter, and the whole numbers that the letter may be
 _FORM = re.compile(
     r"\A(?:(?P<own>[a-z])\s*=\s*)?(?P<form>[^=<>≤≥,;:(]*?(?:\([^()=<>,]*\)[^=<>≤≥,;:(]*)*?)\s*(?:[,;:|(]|\\mid(?![a-z]))?\s*"
     r"(?:(?:其中|where|with|for|mit|où|für|dove|con|где)\s*)?(?:(?:some|any|all|every|an?)\s)?"
@@ -1177,7 +1257,10 @@ _FORM = re.compile(
 
 
 def _of_form(found: re.Match[str]) -> WholeNumbers | None:
-    """What a formula in a letter that stands for whole numbers comes to: `n=2^k, k \\ge 0`."""
+    r"""The values of a formula in a letter for whole numbers: 1, 2, 4, ... for `n=2^k, k \ge 0`.
+
+    None if the formula cannot be read, has other letters, a value that is not whole, or fewer than three values.
+    """
     words, least = f"{found['said'] or ''}{found['is'] or ''}", None
     if found["least"] is not None:
         least = int(found["least"]) + (found["bound"] == ">")
@@ -1208,7 +1291,7 @@ def _of_form(found: re.Match[str]) -> WholeNumbers | None:
                 break
     doubtful = members[:1] if found["natural"] and found["above"] is None else []
     within = frozenset(members) & {*_SPAN}
-    # few say too little of the others
+    # too few values do not show which numbers belong to the set
     if len(within) < _FEWEST:
         return None
     return WholeNumbers(within, found["own"] or "", frozenset(doubtful), "whole")
