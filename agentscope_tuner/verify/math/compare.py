@@ -208,6 +208,7 @@ def _with_factors(side: Node, other: Node) -> Node:
 
 
 def _unmarked(node: Node) -> Node:
+    """The node without its percent or degree sign: 5 for `5\\%`; any other node as it is."""
     return node.inside if isinstance(node, (Percent, Degrees)) else node
 
 
@@ -227,11 +228,13 @@ def _is_worked_out(marked: Percent, bare: Node, question: Question | None, of_an
 
 
 def _is_small(node: Node) -> bool:
+    """Whether the node is a number between -1 and 1, such as 0.5."""
     value = literal(node)
     return value is not None and abs(value) < 1
 
 
 def is_bare_log(node: Node) -> bool:
+    r"""Whether the node is a logarithm without a base: `\log x`, but not `\log_2 x`."""
     return is_applied(node, "log") and len(node.args) == 1
 
 
@@ -268,6 +271,7 @@ def is_log_sum(node: Node) -> bool:
 
 
 def _is_rational(node: Node) -> bool:
+    r"""Whether the node has only numbers, letters, rational operations, powers, absolute values: `\frac{x^2+1}{y}`."""
     return all(
         isinstance(n, (Number, *RATIONAL_OPERATIONS, Power))
         or is_applied(n, "abs")
@@ -281,9 +285,14 @@ _MOST_REPEATED = 12
 
 
 class _Facts(NamedTuple):
-    """The facts about one expression at the random point.
+    """The facts about one expression at the random point, kept for its later comparisons.
 
-    They are kept for reuse: each element of a list is compared with all elements of the other list.
+    Attributes:
+        node: the expression.
+        value: its value at the point; None if rational arithmetic cannot give one.
+        opaque: a part of it, such as a root, has an arbitrary value there, so unequal values prove nothing.
+        rational: it is a number, or made of numbers by rational operations.
+        symbolic: it has letters.
     """
 
     node: Node
@@ -314,12 +323,14 @@ class CheapComparer:
         self._known: dict[int, _Facts] = {}
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
+        """Compare two single formulas, such as `2x` and `x+x`, or amounts such as `50\\%` and 0.5."""
         if isinstance(ref, Digits) or isinstance(ans, Digits):
             return based(ref, ans)
         pair = meant(ref, ans, self.question)
         return DIFFERENT if pair is None else self._numbers(*pair)
 
     def _facts(self, node: Node) -> _Facts:
+        """The facts about a formula at the random point, computed once."""
         known = self._known.get(id(node))
         if known is None:
             point = Exact(self.seed, self.work)
@@ -333,6 +344,7 @@ class CheapComparer:
         return known
 
     def _numbers(self, ref_node: Node, ans_node: Node) -> Outcome:
+        """Compare two formulas by their values at the random point; UNKNOWN if the values prove nothing."""
         ref, ans = self._facts(ref_node), self._facts(ans_node)
         if ref.value is None or ans.value is None:
             return UNKNOWN
@@ -348,6 +360,7 @@ class CheapComparer:
         return self._closed.same(ref_node, ans_node)
 
     def roughly(self, exact: Node, rough: Node) -> Outcome:
+        r"""Compare a number with its rounded value behind a `\approx`: 1/3 and 0.33; UNKNOWN for roots and the like."""
         known, other = self._facts(exact), self._facts(rough)
         if known.value is None or other.value is None or known.opaque or other.opaque:
             return UNKNOWN
@@ -356,6 +369,7 @@ class CheapComparer:
         return EQUAL if near(known.value, other.value) else DIFFERENT
 
     def statement(self, ref: Node, ans: Node) -> Outcome:
+        """Whether one equation or inequality is a multiple of the other: `2x < 2` of `x < 1`. EQUAL, else UNKNOWN."""
         if is_relation(ref, "propto") and is_relation(ans, "propto"):
             orders = (ans.args, ans.args[::-1])
             return max((all_of([*map(self.multiple, ref.args, order)]) for order in orders), key=_SURE.index)
@@ -390,12 +404,19 @@ class CheapComparer:
         return EQUAL if len(self._ratios(ref, ans)) == 1 else UNKNOWN
 
     def solution(self, ref: Node, ans: Node) -> Outcome:
+        """Compare an equation or inequality with a set of solutions; always UNKNOWN here, subclasses solve."""
         return UNKNOWN
 
     def region(self, ref: Node, ans: Node) -> Outcome:
+        """Compare two sets of real numbers whose ends cannot be ordered; always UNKNOWN here, subclasses decide."""
         return UNKNOWN
 
     def order(self, left: Node, right: Node) -> int:
+        """The order of two numbers: -1 if the left is less, 0 if they are equal, 1 if the left is greater.
+
+        Raises:
+            NotSolved: rational arithmetic cannot decide.
+        """
         mine, theirs = self._facts(left), self._facts(right)
         if mine.value is None or theirs.value is None:
             raise NotSolved
@@ -406,7 +427,10 @@ class CheapComparer:
         return 1 if mine.value > theirs.value else -1
 
     def compare(self, ref: Reading, ans: Reading) -> Outcome:
-        """Compare two readings by the rule for their kinds."""
+        """Compare two readings by the rule for their kinds: lists element by element, values as formulas, and so on.
+
+        DIFFERENT if there is no rule for the two kinds.
+        """
         if ref == ans:
             return EQUAL
         is_of_groups = self.question is not None and self.question.is_of_groups and not self.question.asks_factors
@@ -446,7 +470,7 @@ class CheapComparer:
         return self._values(ref.node, ans.node)
 
     def _several_lines(self, ref: Reading, ans: Reading) -> Outcome | None:
-        r"""The outcome if the question asks for lines and the two sides list them differently: `x=\pm3`, `x=3, x=-3`.
+        r"""The outcome if the question asks for lines and the sides list them differently: `x=\pm3`, `x-3=0, x+3=0`.
 
         None if both sides are of one kind, or if the reference has fewer than two lines or the answer none.
         """
@@ -479,9 +503,11 @@ class CheapComparer:
         return ans
 
     def _letters(self) -> frozenset[str]:
+        """The letters of the question; empty without a question."""
         return self.question.letters if self.question is not None else frozenset()
 
     def _values(self, ref: Node, ans: Node) -> Outcome:
+        """Compare two formulas by the first rule that applies: units, order of factors, generators, dots, constants."""
         if is_number(ref) and is_number(ans):
             return self.leaf(ref, ans)
         ref, ans = _with_factors(ref, ans), _with_factors(ans, ref)
@@ -517,6 +543,10 @@ class CheapComparer:
         return len(terms) > 1 and shown and all(self.leaf(*pair) is EQUAL for pair in terms)
 
     def _chain(self, ref: Reading, ans: Reading) -> Outcome:
+        r"""Compare two sides of which one is a chain of equal or rounded members: `2+3 = 5` for 5.
+
+        Each member must be equal to the other side, except for those that introduce or are rounded to the last member.
+        """
         chain = ans if isinstance(ans, Chain) else ref
         assert isinstance(chain, Chain)
         mine, theirs = _as_equation(ref), _as_equation(ans)
@@ -650,7 +680,7 @@ class CheapComparer:
         return all_of([*outcomes, EQUAL if value is not None and value.denominator == 1 else DIFFERENT])
 
     def _solved(self, ref: Node, ans: Reading) -> Outcome:
-        """Compare the reference, an equation or an inequality in one unknown, with solutions in the answer."""
+        """Compare the reference, an equation or inequality in one unknown, with solutions: `x^2 = 4` with `2, -2`."""
         if len(symbols(ref)) != 1:
             return DIFFERENT
         if isinstance(ans, Region):
@@ -662,6 +692,7 @@ class CheapComparer:
         return self.solution(ref, found) if is_listing(ans, "tuple") != is_equation(ref) else DIFFERENT
 
     def _named(self, ref: Reading, ans: Reading) -> Outcome:
+        """Compare two sides, at least one with a name: 2 for `x = 2`, but not `y = 2` for `x = 2`."""
         if isinstance(ans, Named) and _gives_too_few(ans):
             return DIFFERENT
         if not isinstance(ans, Named):
@@ -1020,6 +1051,7 @@ def _letters_of(node: Node) -> tuple[tuple[str, int], ...] | None:
 
 
 def _joined_letters(letters: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+    """Letters and powers with equal neighbours joined: (a, 2) for (a, 1), (a, 1); nothing for (a, 1), (a, -1)."""
     found: list[tuple[str, int]] = []
     for name, power in letters:
         if found and found[-1][0] == name:
@@ -1051,6 +1083,7 @@ def _is_equal_chain(reading: Reading) -> bool:
 
 
 def _operators(node: Node) -> tuple[str, ...]:
+    """The operators of a relation or a chain: `<` of `x < 1`; empty for any other node."""
     return node.operators if isinstance(node, Relation) else ()
 
 
@@ -1068,7 +1101,10 @@ def _lines_of(reading: Reading) -> Sequence[Reading]:
 
 
 def _words(reading: Reading) -> str:
-    """A reading in words in the form in which it is compared: lower case, no spaces, no final full stop."""
+    """A reading in words in the form in which it is compared: `nosolution` for `No solution.`
+
+    Any other reading gives a text that equals no words.
+    """
     if isinstance(reading, Wording):
         return "".join(reading.text.lower().split()).rstrip(".")
     match reading:
@@ -1090,7 +1126,7 @@ def _is_curve(named: Named) -> bool:
 
 
 def _only_element(ref: Reading, ans: Reading) -> tuple[Reading, Reading] | None:
-    """The two sides with a set of one element replaced by the element, if the other side is not a set; else None."""
+    r"""The two sides with the element 5 in place of `\{5\}`, if the other side is not a set or a list; else None."""
     if is_listing(ref, "set") and len(ref.items) == 1 and not _is_collection(ans):
         return ref.items[0], ans
     if is_listing(ans, "set") and len(ans.items) == 1 and not _is_collection(ref):
@@ -1099,6 +1135,7 @@ def _only_element(ref: Reading, ans: Reading) -> tuple[Reading, Reading] | None:
 
 
 def _is_collection(reading: Reading) -> bool:
+    """Whether the reading is a set or a list, `1, 2`, but not a tuple."""
     return isinstance(reading, Region) or is_listing(reading, "set", "list")
 
 

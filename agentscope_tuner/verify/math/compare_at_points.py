@@ -168,6 +168,7 @@ class RealLine:
             return False
 
     def _holds(self, node: Node, x: Value) -> bool:
+        """As `holds`, but raises NotANumber if a formula has no real value at x."""
         match node:
             case Relation():
                 return all(self._related(r.operators[0], r.args[0], r.args[1], x) for r in relations(node))
@@ -196,6 +197,7 @@ class RealLine:
         raise TooComplex(f"a set given as a {type(node).__name__.lower()}")
 
     def _related(self, name: str, left: Node, right: Node, x: Value) -> bool:
+        """Whether a relation between two formulas holds at x; its name is an operator, such as `<=` or `in`."""
         if name in ("in", "notin"):
             return (name == "in") == self.holds(right, self.value(left, x)[0])
         if name not in _OPERATORS:
@@ -204,6 +206,7 @@ class RealLine:
         return bool(_OPERATORS[name](found, tolerance))
 
     def _is_element(self, node: Node, x: Value) -> bool:
+        r"""Whether x is the number, or in the set `\{x \mid x > 2\}`, that is written as an element of a set."""
         if isinstance(node, SetBuilder):
             satisfied = isinstance(node.condition, Symbol) or self.holds(node.condition, x)
             return satisfied and (not isinstance(node.element, Relation) or self.holds(node.element, x))
@@ -211,6 +214,7 @@ class RealLine:
         return bool(abs(found - x) <= tolerance)
 
     def _inside(self, node: Interval, x: Value) -> bool:
+        """Whether x is in the interval; an open end excludes numbers that are almost equal to it."""
         low, high = self.end(node.low), self.end(node.high)
         tolerance = mp.mpf(10) ** (-mp.dps // 2) * max(1, abs(x))
         above = x >= low - tolerance if node.low_in else x > low + tolerance
@@ -298,6 +302,7 @@ class RealLine:
         return above, below
 
     def _rational_power(self, node: Power) -> tuple[list[Value], list[Value]]:
+        """As `rational`, for a power, whose exponent must be a whole number: `(x+1)^{-2}`."""
         if symbols(node.exponent):
             raise NotRational
         exponent, _ = self.value(node.exponent, mp.mpf(0))
@@ -310,7 +315,10 @@ class RealLine:
         return (top, bottom) if exponent >= 0 else (bottom, top)
 
     def _scanned(self, node: Node) -> Iterator[Value]:
-        """Points between grid points where the expression changes its sign, or begins or ceases to be real."""
+        """Points at which the expression changes its sign, or begins or ceases to be real: 0.693... for `e^x-2`.
+
+        Only changes between neighbouring points of a grid are found.
+        """
         # Steps are equal near zero, and grow up to a hundred thousand. No grid point is a simple fraction: a root often
         # is, and it must lie between grid points
         far = [mp.mpf("1.7") ** at for at in range(-9, 23)]
@@ -327,12 +335,14 @@ class RealLine:
             before = (x, sign)
 
     def _sign(self, node: Node, x: Value) -> int | None:
+        """The sign of the expression at x: -1, 0 or 1; None if it has no real value there."""
         try:
             return int(mp.sign(self.value(node, x)[0]))
         except NotANumber:
             return None
 
     def _bisected(self, node: Node, low: Value, high: Value, sign: int | None) -> Value:
+        """The point between `low` and `high` at which the expression no longer has the sign that it has at `low`."""
         for _ in range(50):
             middle = (low + high) / 2
             if self._sign(node, middle) == sign:
@@ -458,6 +468,7 @@ def is_analytic(node: Node) -> bool:
 
 
 def _is_one_piece(node: Node) -> bool:
+    """As `is_analytic`, for the outermost operation of the node alone."""
     if isinstance(node, Power):
         return _is_whole(node.exponent) or not symbols(node.base)
     return isinstance(node, RATIONAL) or is_applied(node, *_ANALYTIC)
@@ -519,7 +530,7 @@ def has_gamma(nodes: tuple[Node, Node]) -> bool:
 
 
 def between_pieces(nodes: tuple[Node, Node], others: Point, budget: Budget) -> Iterator[Point]:
-    """Points between, and on both sides of, the values where a formula passes from one piece to the next.
+    """Points between, and on both sides of, the points at which a formula passes from one piece to the next.
 
     The pieces of `|x-2|` meet at 2 and those of `|x-5|` at 5: here the points are 3.5, and others around 2 and 5.
 
@@ -557,6 +568,7 @@ def between_pieces(nodes: tuple[Node, Node], others: Point, budget: Budget) -> I
 
 
 def _meets(line: RealLine, piece: Node) -> set[Value]:
+    """The finite points at which the expression may be zero; empty if they cannot be found."""
     try:
         return {mp.mpf(x) for x in line.roots(piece) if mp.isfinite(x)}
     except (NotANumber, TooComplex):
@@ -618,6 +630,7 @@ def _parts(function: str, args: tuple[Node, ...]) -> Iterator[Node]:
 
 
 def _is_whole(node: Node) -> bool:
+    """Whether the node is a whole number, also a negative one: `-3`."""
     value = value_of(node.inside if isinstance(node, Negation) else node)
     return value is not None and value.denominator == 1
 
@@ -729,6 +742,7 @@ def _has_own_product(ref: Node, ans: Node) -> bool:
 
 
 def _index_names(node: BigOperator) -> frozenset[str]:
+    r"""The index of a sum or product: k for `\prod_{k=1}^n (x-k)`."""
     return frozenset().union(*(symbols(bound.args[0]) for bound in node.bounds if isinstance(bound, Relation)))
 
 

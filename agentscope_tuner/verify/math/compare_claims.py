@@ -616,7 +616,7 @@ _SUCH_THAT = re.compile(r" (?:such that|: ?|, ?|\\mid|\||\\text ?)(?= )")
 
 
 def turned_round(pair: Pair) -> Outcome:
-    r"""Accept a formula of logic, or a relation of named objects, in another order: `CD\parallel AB`, `q \land p`."""
+    r"""Accept a formula of logic or geometry with exchanged sides: `q \land p` for `p \land q`, `CD\parallel AB`."""
     if _REORDERED.isdisjoint(pair.ref.tokens):
         return UNKNOWN
     mine, theirs = (" ".join(_ALIKE.get(t, t) for t in side.tokens) for side in (pair.ref, pair.ans))

@@ -83,7 +83,7 @@ MAX_ELEMENTS = 100
 
 
 class Leaves(Protocol):
-    """A comparer of two expressions without units."""
+    """The interface of an object that compares two expressions without units, such as `CheapComparer`."""
 
     question: Question | None
 
@@ -91,7 +91,7 @@ class Leaves(Protocol):
 
 
 class Comparing(Leaves, Protocol):
-    """A comparer of two readings, two expressions and two regions, which also puts two ends in order."""
+    """The interface of an object that also compares two readings and two regions, and orders two numbers."""
 
     def compare(self, ref: Reading, ans: Reading) -> Outcome: ...
 
@@ -420,7 +420,7 @@ def unordered(compare: Callable[[T, T], Outcome], ref: Sequence[T], ans: Sequenc
 
 
 def _same_set(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
-    """Whether each element of either side is equal to an element of the other; repetition does not matter in a set."""
+    """Whether each element of either side is equal to an element of the other: `1, 1, 2` and `1, 2`."""
     # a set is not equal to a number in a set: `\\{1\\}` may be 1 only as a whole answer
     if not ref or not ans:
         return EQUAL if not ref and not ans else DIFFERENT
@@ -579,7 +579,7 @@ def same_bounds(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome | No
     unknown = next(iter(found))
     letters = comparer.question.letters if comparer.question is not None and len(unknown) == 1 else frozenset()
     if not (own or other) and unknown not in letters and letters - symbols(mine) - _WORDS:
-        # the question has another unknown
+        # the question has a different unknown
         return None
     solved = [_solved_for(node, unknown) for node in (mine, theirs)]
     return None if solved[0] is None or solved[1] is None else _same_ends(comparer, solved[0], solved[1])
@@ -736,7 +736,7 @@ def _is_unasked_rate(unit: Unit, question: Question) -> bool:
     if not below or below & asked.ones:
         return False
     if asked.rate:
-        # dollars a day, where dollars per week are asked for
+        # dollars a day, although the question asks for dollars per week
         mine, theirs = _physical_units(below), _physical_units(asked.ones)
         return mine.isdisjoint(theirs) and any(a.dimension == b.dimension for a in mine for b in theirs)
     return asked.amount or any(power > 0 and (is_money(name) or not is_physical(((name, 1),))) for name, power in unit)
@@ -748,7 +748,7 @@ def _physical_units(names: Iterable[str]) -> set[PhysicalUnit]:
 
 
 def _is_asked_amount(rate: Unit, unit: Unit, question: Question | None) -> bool:
-    """Whether `unit` is the amount of an asked `rate`: kilometres, where `平均每小时行驶多少千米` asks for a speed."""
+    """Whether `unit` is the amount of an asked `rate`: kilometres, if `平均每小时行驶多少千米` asks for a speed."""
     asked = question.asked_units if question is not None else frozenset()
     return measure(rate) in asked and is_physical(rate) and _is_rate(measure(unit), measure(rate))
 
@@ -785,7 +785,7 @@ def has_unit(ref: Node, ans: Node) -> bool:
 
 
 def _may_be_left_out(unit: Unit, question: Question | None) -> bool:
-    """Whether a reference without a unit may mean this unit.
+    """Whether a reference without a unit may mean this unit, so that `5` may be answered by `5 m`.
 
     It may not if the unit is only a number, or if the unit is radians and the question is about degrees.
     """
@@ -845,7 +845,7 @@ def _with_letter(node: Node, other: Node) -> Node:
 
 
 def _angles(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
-    """Compare a degree sign on one side with a unit on the other: radians, or a scale of temperature."""
+    r"""Compare a degree sign on one side with a unit on the other: `180^\circ` and `\pi \text{ rad}`."""
     # A factor of 1 hides the degree sign from `meant`, which would just remove it: so the degrees become radians
     match ref, ans:
         case Quantity(inside, unit), Degrees() if measure(unit) == measure(_RADIAN):

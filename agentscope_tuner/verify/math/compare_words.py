@@ -624,7 +624,7 @@ def _same_words(pair: Pair) -> Outcome:
     question = pair.question
     asked, options = (question.text, question.options) if question is not None else ("", frozenset())
     if said[:-1] == truth and any(f"{one} {said[-1]}" in asked.lower() for one in options):
-        # `sometimes true`, where the question has `always, sometimes or never true`
+        # `sometimes true`, if the question has `always, sometimes or never true`
         return EQUAL
     if len(truth) == len(said) == 1 and not truth[0].isascii():
         return _same_unspaced(truth[0], said[0], asked)
@@ -794,7 +794,7 @@ _WORD_OR_NUMBER = re.compile(r"\\?[^\W\d_]+|\d+(?:\.\d+)?|[^\s\w]")
 
 
 def _sentences(pair: Pair) -> Outcome:
-    """Compare the words of a reference that is a sentence without a value; their typesetting does not count."""
+    """Accept the sentence of a reference without a value, in any typesetting and case; UNKNOWN for other words."""
     if pair.ref.reading is not None or not is_sentence(pair.ref.text):
         return UNKNOWN
     return EQUAL if _plain_words(pair.ref.text) == _plain_words(pair.answer) else UNKNOWN

@@ -952,7 +952,7 @@ def _parameters(call: UndefinedCall) -> tuple[str, ...] | None:
 
 
 class WholeNumbers(NamedTuple):
-    """A set of whole numbers that a text describes: the odd ones, those from 3 on, the powers of 2, all but 2 and 3."""
+    """A set of whole numbers that a text describes: the odd numbers, `n > 3`, the powers of 2, all but 2 and 3."""
 
     #: the numbers of the set within `_SPAN`
     members: frozenset[int]
@@ -1086,6 +1086,7 @@ def _joined(said: re.Match[str]) -> Callable[[Iterable[bool]], bool]:
 
 
 def _is_prime(number: int) -> bool:
+    """Whether the number is prime: 7, but not 1 or 9."""
     return number > 1 and all(number % divisor for divisor in range(2, isqrt(number) + 1))
 
 
