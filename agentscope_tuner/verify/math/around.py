@@ -1,7 +1,8 @@
-r"""What stands around a box: it is the answer where it is a whole side of a formula, or fills a gap in one.
+r"""The text around a boxed answer: whether it leaves the answer as it is, changes it, or denies it.
 
-The grammar of answers reads the formula, with a symbol in the place of the box. A number with the unit that the text
-gives it is compared as a quantity: `\boxed{25}` metres are no answer where centimetres are asked for.
+A box is the answer if it is a whole side of a formula, or fills a gap in one: `3+\boxed{4}=7`. To find that out, the
+formula is parsed with a placeholder symbol in the place of the box. A number keeps the unit that the text gives it:
+`\boxed{25}` metres is wrong if centimetres are asked for.
 """
 
 from __future__ import annotations
@@ -75,14 +76,14 @@ _THE_BOX = Symbol("the box")
 _PLACEHOLDER = Token("sym", "the box")
 _OPENED = re.compile(r"\$\$?|\\[(\[]|\n\s*\n")
 _CLOSED = re.compile(r"\$\$?|\\[)\]]|\n\s*\n")
-# A formula in plain text: signs, numbers, commands and single letters
+# A formula in plain text: operators, numbers, commands and single letters
 _SIGN = (
     r"(?:[.,](?=\d)|[-+−*/^_=<>≤≥≠()\[\]|!%×·÷→\s]|\d[\d.,]*+|\\(?!q?quad|text|boxed)[a-zA-Z]+|[{}]"
     r"|\\%|(?<![\w'’])[b-hj-zB-HJ-Z](?![\w'’]))"
 )
 _PLAIN_BEFORE = re.compile(rf"(?:(?<=[\s:：，。,$*(])|^|(?<=[^\x00-\x7f])){_SIGN}*+\Z")
 _PLAIN_BEHIND = re.compile(rf"{_SIGN}*+")
-# What may stand before a box that is all of its formula: nothing, the end of a sentence's part, or a word
+# The text before a box that is its whole formula ends so: nothing, the end of a clause, or a word
 _ALONE_BEFORE = re.compile(
     r"(?:^|\n|\\n|[:：,，;。*_`，、]|(?<!(?<![\d.])0)\.|<\/?[a-zA-Z_]{1,20}>|(?<![\\a-zA-Z])[a-zA-Z]{2,}"
     r"|[^\x00-\x7f−×÷·≤≥≠→√])"
@@ -94,9 +95,9 @@ _ALONE_BEHIND = re.compile(
 )
 _OF_COEFFICIENTS = re.compile("coe[fi]|koeff|współcz|коэфф|系数|係数|계수|factor|slope", re.IGNORECASE)
 _NEAR_BOX, _NEAR_WORDS = 40, 80
-# A command that only sets the box's type
+# A command that only changes the typeface of the box
 _WRAPPED = re.compile(r"\\(?:text|math)[a-z]*\s*\{\s*$|\\(?:text)?color\s*\{[a-z]+\}\s*\{\s*$|\\ensuremath\s*\{\s*$")
-# In plain text a dash between spaces is a mark, as in `Answer - \\boxed{5}`
+# In plain text a dash between spaces is a punctuation mark and no minus sign: `Answer - \\boxed{5}`
 _DASH = re.compile(r"\s*+(?:[\d.]++\s*+)?[-−–]\s+")
 _RELATIONS = frozenset({"=", "<", ">", "<=", ">=", "!=", "~", "->", "=>", "\\equiv", "\\approx", "\\sim", "\\in"})
 _ORDERS = frozenset({"<", ">", "<=", ">=", "!="})
@@ -110,12 +111,20 @@ _OR = ("or", "或", "者", "是")
 _OTHER_BEHIND = re.compile(r"\s*+(?:\$\s*+)?(?:\bor\b|或者?)\s*\$?([-−]?\d[\d,]*)(?![\d.]*[\d/%^])", re.IGNORECASE)
 
 
-# A noun, but not the sign of a currency: `zł`
+# A noun, but not a currency symbol: `zł`
 _NOUN_BEHIND = re.compile(r"[\s$~]*+(?:\\[)\]]\s*+)?([\u4e00-\u9fff]|[^\W\d_]{3,20})")
 
 
 def given_noun(text: str, behind: str, question: str) -> str:
-    """The noun behind a box, if the question only gives a number of it: `24 pairs`, where socks are asked for."""
+    """The noun right behind a boxed number, if the question only gives a number of it and asks for other things.
+
+    `24 pairs` gives `pairs` if the question has `12 pairs of socks` and asks how many coins there are. Empty if the
+    noun is the one that is asked for, or is not in the question.
+
+    Args:
+        text: the answer in the box.
+        behind: the text behind the box.
+    """
     noun = _NOUN_BEHIND.match(behind) if text.isdigit() and question else None
     if noun is None or noun[1][:3].lower() not in question.lower():
         return ""
@@ -125,7 +134,10 @@ def given_noun(text: str, behind: str, question: str) -> str:
 
 
 def is_alone(found: PlacedAnswer, question: Question | None, reference: str) -> bool:
-    """Whether the text around a number in a box leaves it as it is: it is stated plainly, without another unit."""
+    r"""Whether the text around a boxed number leaves it as it is: a plain statement that gives it no other unit.
+
+    `She has \boxed{5} apples.` does so; `It is not \boxed{5}.` does not.
+    """
     if not found.before and not found.behind:
         return True
     asked = asked_of(question or NO_QUESTION, _is_counted_beside)
@@ -141,11 +153,15 @@ def is_alone(found: PlacedAnswer, question: Question | None, reference: str) -> 
 
 @lru_cache(maxsize=1_024)
 def _plain_nouns(question: Question) -> Known:
-    """The nouns that leave a number before them as it is, where this is asked."""
+    """A cached test of the nouns behind a number: whether they leave it as it is, given this question."""
     return Known(lambda noun: _is_plain_noun(noun, question), most=_MOST_NOUNS)
 
 
 def _is_plain_noun(noun: str, question: Question) -> bool:
+    """Whether a noun behind a number leaves it as it is: it is neither another unit nor only given by the question.
+
+    `apples` if apples are asked for; not `metres` if centimetres are.
+    """
     unit = _named_by(noun)
     if noun.lower() in ("square", "cubic") or len(noun) > _LONGEST_UNIT:
         return False
@@ -154,7 +170,11 @@ def _is_plain_noun(noun: str, question: Question) -> bool:
 
 
 def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
-    """The answer that a place states with what stands around it, and the reason why it is none; empty for an answer."""
+    r"""The answer as the text around it makes it, and the reason if that text makes it no answer, else `""`.
+
+    The minus sign before `-\boxed{5}` gives `("-5", "")`. `The answer is not \boxed{5}` gives
+    `("5", "unread: 'not' beside the answer")`.
+    """
     text, before, behind = found.text or "", found.before, found.behind
     asked = asked_of(about(question) or NO_QUESTION, _is_counted_beside)
     if found.boxed and "_" in behind[:_NEAR_BASE] and (base := _BASE.match(behind)) and _DIGITS.fullmatch(text):
@@ -188,7 +208,7 @@ _DIGITS = re.compile("[0-9A-F]{1,64}")
 _NEAR_BASE = 8
 
 
-# Behind an answer: what its letters stand for, and where an extreme value is attained
+# The words behind an answer that introduce the meaning of its letters, or the point of an extreme value
 WHERE = (
     r"(?:where|with|wobei|mit|où|avec|donde|con|siendo|dove|onde|com|где|для|де|där|med|hvor|der|missä|waar(?:bij)?|met"
     r"|gdzie|kde|ahol|unde|cu|burada|gdje(?: je)?|όπου|με|dengan|với|其中|这里|ここで|ただし|단|여기서|trong đó)"
@@ -202,7 +222,7 @@ _DEFINES = re.compile(
 _TELLS_LETTER = re.compile(
     rf"[\s$)\]*\\]*+[,;，；(（]?\s*+{WHERE}[\s$(\\]*+(?P<letter>[a-zA-Z])\$?(?:\\\))?(?:\s+[^\W\d_]|[为是表])"
 )
-# Of letters that count anyway: `wobei $n$ eine ganze Zahl ist`
+# Letters that usually count, so that `wobei $n$ eine ganze Zahl ist` states nothing new
 _COUNTING = frozenset("jklmn")
 _NARROWS = re.compile(
     r"\b(?:even|odd|prime|negative|(?:un)?gerade|(?:im)?paire?s?|im?par(?:es)?|(?:dis)?pari|(?:не)?ч[её]тн\w+|nie?parzyst\w+|parzyst\w+"
@@ -233,7 +253,10 @@ _NEAR_DEFINED = 240
 
 
 def _with_domain(text: str, behind: str) -> tuple[str, str]:
-    """An answer with the domain that the clause behind it gives its counting letter, and what else stands there."""
+    r"""The answer with the domain of its counting letter, if the clause behind states one, and the rest of that clause.
+
+    `2\pi k` before `, where $k$ is an integer` gives `2\pi k,\ k\in\mathbb{Z}`. Any other pair comes back unchanged.
+    """
     defines = _DEFINES.match(behind) if len(behind) <= _NEAR_DEFINED else None
     letters = set() if defines is None else _letters_in(defines["letters"])
     if defines is None or not letters <= _COUNTING or IS_INTEGER.fullmatch(defines["said"]) is None or "\\in" in text:
@@ -244,12 +267,13 @@ def _with_domain(text: str, behind: str) -> tuple[str, str]:
 
 
 def _definition(text: str, behind: str, question: Question) -> tuple[str, str]:
-    """What stands behind an answer without the clause that defines its letters, and why that makes it another answer.
+    """The text behind an answer without a clause that only explains it, and the reason if a clause changes it.
 
-    The clause may also say where the extreme value is attained.
+    `where $C$ is a constant` behind `x^2+C` is dropped; `where $C=5$` is a reason, because it gives `C` a value. A
+    clause that states at which value of a letter the extreme value is attained is dropped, too.
     """
     if len(behind) > _NEAR_DEFINED:
-        # the clause is all that stands there
+        # such a clause is short, and nothing follows it
         return behind, ""
     if (fixed := _FIXES.match(behind)) is not None and _fixes(fixed["letter"], text, question):
         return behind, f"unread: a value for {fixed['letter']} beside the answer"
@@ -263,10 +287,10 @@ def _definition(text: str, behind: str, question: Question) -> tuple[str, str]:
     narrow = _NARROWS.search(said) if defines is not None and _letters_in(defines["letters"]) <= _COUNTING else None
     if narrow is not None and narrow[0].lower() not in question.text.lower():
         return behind, f"unread: {narrow[0]!r} beside the answer"
-    if defines is not None and _says_as_asked(defines["letters"], said, question):
+    if defines is not None and _defines_as_asked(defines["letters"], said, question):
         return defines["close"], ""
     told = _TELLS_LETTER.match(behind)
-    if told is not None and told["letter"] in question.letters and _tells_else(behind, question):
+    if told is not None and told["letter"] in question.letters and _describes_otherwise(behind, question):
         return behind, f"unread: what {told['letter']} is beside the answer"
     attained = _ATTAINED.match(behind) if question.asks_extreme("min") or question.asks_extreme("max") else None
     if attained is None or attained["name"] not in question.letters:
@@ -274,23 +298,30 @@ def _definition(text: str, behind: str, question: Question) -> tuple[str, str]:
     return (behind if _doubts(f"{attained['said']} {attained['more']}") else attained["close"]), ""
 
 
-def _says_as_asked(letters: str, said: str, question: Question) -> bool:
-    """Whether a clause defines letters of the question by its own words: `where $c$ denotes the circumference`."""
+def _defines_as_asked(letters: str, said: str, question: Question) -> bool:
+    """Whether a clause defines letters of the question in its own words: `where $c$ denotes the circumference`.
+
+    Args:
+        letters: the letters, as they are written in the clause.
+        said: the words behind them.
+    """
     verb, *words = WORDS.findall(said.lower()) or [""]
     own = _letters_in(letters) <= question.letters and any(word in question.words for word in words)
     return own and not is_adverse(verb) and all(allowed(word, question.words, question.text) for word in words)
 
 
 def _fixes(letter: str, text: str, question: Question) -> bool:
-    """Whether a letter of the answer, that the question does not know, is given a value: `x^2+C`, where `C=5`."""
+    """Whether `letter` is in the answer `text` and not in the question, so that `C=5` changes the answer `x^2+C`."""
     return letter in re.sub(r"\\[a-zA-Z]+", " ", text.rpartition("=")[2]) and letter not in question.letters
 
 
 _JOINED = re.compile(r"\b(?:and|und|et)\b")
 
 
-def _tells_else(behind: str, question: Question) -> bool:
-    """Whether a clause tells of a letter what the question does not: another noun of mathematics, or twice its own."""
+def _describes_otherwise(behind: str, question: Question) -> bool:
+    """Whether a clause on a letter has an operation, as in `twice the`, or a term of mathematics that the question
+    lacks.
+    """
     clause = behind.partition(".")[0].lower()
     words = WORDS.findall(clause)
     return OPERATES_SOON.search(clause) is not None or any(
@@ -299,16 +330,17 @@ def _tells_else(behind: str, question: Question) -> bool:
 
 
 def _letters_in(letters: str) -> set[str]:
+    """The letters, with their indices, of a list: `a` and `b_1` for `$a$ and $b_1$`."""
     return set(re.findall(r"[a-zA-Z](?:_\{?\w\}?)?", _JOINED.sub(" ", letters)))
 
 
 def _doubts(words: str) -> bool:
-    """Whether words deny a value, doubt it or change it."""
+    """Whether words deny a value, doubt it or change it: `is not`, `is probably`."""
     return any(map(is_adverse, WORDS.findall(words.lower())))
 
 
 def _equated(before: str, behind: str, question: str | None) -> str:
-    """Why the equation that a box stands in is not about what the question asks for: `2x=\\boxed{42}` for `x`."""
+    r"""The reason if a box is equated with what is not asked for: `2x=\boxed{42}` if `x` is asked for."""
     asked = about(question)
     if asked is None or "=" not in before[-_NEAR_BOX:] + behind[:_NEAR_BOX] or not asked.names_things:
         return ""
@@ -338,7 +370,7 @@ _DEGREES_BEHIND = re.compile(
 
 
 def _beside(text: str, before: str, behind: str, asked: Asked) -> str:
-    """Why the words beside a box make no answer of it, or another one: half of it, a doubt, another candidate."""
+    r"""The reason if words beside a box doubt, deny or change it, or offer a different number: `3 or \boxed{5}`."""
     if (word := turned(text, before, behind, asked)) != "":
         return f"unread: {word!r} beside the answer"
     if not any(map(str.isdigit, text)):
@@ -354,10 +386,10 @@ def _beside(text: str, before: str, behind: str, asked: Asked) -> str:
 
 @lru_cache(maxsize=1_024)
 def asked_of(question: Question, counts: Callable[[str], bool] | None = None) -> Asked:
-    """What the question lets stand beside its answer, and in a sentence that states it.
+    """The words that may be beside an answer to this question, and in the sentence that states it, without changing it.
 
     Args:
-        counts: see `Asked`; by default the case of a unit's symbol counts: `mW` is not `MW`.
+        counts: whether a word is a unit or a counted noun. By default the case of a unit's symbol counts: `mw` is none.
     """
 
     def allows(word: str) -> bool:
@@ -367,6 +399,7 @@ def asked_of(question: Question, counts: Callable[[str], bool] | None = None) ->
 
 
 def _is_counted(word: str) -> bool:
+    """Whether a word is a unit, in any of its forms: `kg`, `°c`, `m·s`, `apple`."""
     if word in ("°c", "°f"):
         return True
     word = word.strip("²³°")
@@ -377,16 +410,20 @@ def _is_counted(word: str) -> bool:
 
 
 def _is_counted_beside(word: str) -> bool:
-    """Words beside an answer are compared in lower case; their unit is read elsewhere."""
+    """As `_is_counted`, for words that were put into lower case: `mw` is a unit. The unit itself is read elsewhere."""
     return _is_counted(word) or word in IN_LOWER_CASE or word in COMPOUND
 
 
 def _digits(text: str) -> str:
+    """A number without spaces, commas and dollar signs, for a comparison as text: `1000` for `$1,000`."""
     return re.sub(r"[\s,$]", "", text).replace("−", "-")
 
 
 def _formula(before: str, behind: str) -> tuple[str, str]:
-    """The parts of the formula before and behind the box, up to its delimiters, or in plain text up to its words."""
+    r"""The parts of the formula before and behind the box: `x=` and `+1` for `so $x=\boxed{5}+1$ holds`.
+
+    Without delimiters of a formula, the nearest words end it.
+    """
     opened = next(reversed(list(_OPENED.finditer(before))), None)
     closed = _CLOSED.search(behind)
     inside = opened is not None and opened[0][:1] in "$\\" and closed is not None and closed[0][:1] in "$\\"
@@ -399,9 +436,9 @@ def _formula(before: str, behind: str) -> tuple[str, str]:
 
 
 def _is_measured(member: Node, question: Question) -> bool:
-    """Whether a formula gives its box a unit, `\\boxed{5}m`, or leaves a gap for it between the question's letters.
+    r"""Whether a formula gives its box a unit, `\boxed{5}m`, or is a sum with letters of the question: `3x+\boxed{5}`.
 
-    A factor of a letter is no value, `\\boxed{5}x`, nor is a term beside a letter that the question lacks.
+    A factor beside a letter is no answer, `\boxed{5}x`, nor is a term beside a letter that the question lacks.
     """
     letters = {name for name in symbols(member) if not name.startswith(_THE_BOX.name)}
     if isinstance(member, (Product, Quotient)) or (question.text and not letters <= question.letters):
@@ -416,6 +453,16 @@ _SAID_OF_LETTERS = re.compile(
 
 
 def _in_formula(text: str, front: str, back: str, question: Question, *, has_gaps: bool = False) -> tuple[str, str]:
+    """The answer as the formula around its box makes it, and the reason if that formula makes it no answer.
+
+    `-` before the box `5` gives `-5`, and `x>` gives `x>5`.
+
+    Args:
+        text: the content of the box.
+        front: the part of the formula before the box.
+        back: the part behind it.
+        has_gaps: whether the box may be a part of a formula in letters.
+    """
     if not (front.strip(" $\\") or back.strip(" .,;:$\\")) or _is_form_of_questions(front, back, question):
         return text, ""
     if (said := _SAID_OF_LETTERS.match(back)) is not None:
@@ -463,7 +510,7 @@ _MODULUS_BEHIND = re.compile(
 
 
 def _is_form_of_questions(front: str, back: str, question: Question) -> bool:
-    r"""Whether a box is said to be another form of what the question has: `(\mathbb{Z}/12)^\times\cong\boxed{…}`."""
+    r"""Whether a formula equates the box with a formula of the question: `(\mathbb{Z}/12)^\times\cong\boxed{…}`."""
     same = _ISOMORPHIC.fullmatch(" ".join(front.split())) if "\\cong" in front or "\\simeq" in front else None
     if same is None or back.strip(" .,;:$\\)]"):
         return False
@@ -475,7 +522,10 @@ _FIRST_MEMBER = re.compile(r"\\equiv|≡|=|\\in(?![a-z])")
 
 
 def _is_asked_modulo(front: str, text: str, modulus: str, question: Question) -> bool:
-    """Whether a congruence is about the question's number, or about one that has this remainder, by its modulus."""
+    r"""Whether a congruence has the question's modulus, and the question's number or the right remainder.
+
+    `7^2\equiv\boxed{2}\pmod{47}` if the remainder of `7^2` divided by 47 is asked for.
+    """
     behind = rf"(?:divided by|modulo|mod|除以|durch|par|entre|por|per|на|door|med|przez)\W{{0,12}}{modulus}(?!\d)"
     by_number = re.search(rf"{behind}|(?<!\d){modulus}\W{{0,6}}(?:で割|로 나)", question.text)
     if by_number is None and int(modulus) != 10 ** _last_digits_asked(question.text):
@@ -500,7 +550,7 @@ _LAST_DIGITS = re.compile(
 
 
 def _last_digits_asked(question: str) -> int:
-    """How many last digits a question asks for, 0 where it does not."""
+    """How many last digits a question asks for: 2 for `the last two digits`, 0 if it does not ask for last digits."""
     found = _LAST_DIGITS.search(question)
     if found is None:
         return 1 if re.search("个位数|個位數|一の位|末位|일의 자리", question) is not None else 0
@@ -517,7 +567,12 @@ _CONGRUENT = re.compile(r"(?<!\\not)(?<!\\not )(?:\\equiv|≡|\\in(?![a-z]))[\s{
 
 
 def _side(tokens: list[Token], direction: int) -> tuple[list[Token], str]:
-    """The tokens of the box's member on one side of it, and the relation that ends them."""
+    """The tokens between the box and the next relation sign or separator, and that relation sign, or an empty string.
+
+    Args:
+        tokens: the formula before the box, or behind it.
+        direction: 1 to read on from the box, -1 to read back from it: `b+c` and `=` for `a=b+c`.
+    """
     depth = 0
     found: list[Token] = []
     for token in tokens[::direction]:
@@ -532,6 +587,7 @@ def _side(tokens: list[Token], direction: int) -> tuple[list[Token], str]:
 
 
 def read_tokens(tokens: list[Token]) -> Node | None:
+    """The formula that these tokens make; None if they make none."""
     try:
         return parse_tokens(tokens)
     except (Unreadable, TooComplex, RecursionError):
@@ -539,12 +595,13 @@ def read_tokens(tokens: list[Token]) -> Node | None:
 
 
 def _value(tokens: list[Token]) -> Fraction | None:
+    """The exact value of a formula: 7 for `3+4`. None if it has letters or cannot be read."""
     node = read_tokens(tokens) if tokens else None
     return None if node is None or symbols(node) else exact_value(node)
 
 
 def _fills_gap(member: Node, text: str, left: list[Token], right: list[Token]) -> bool:
-    """Whether the formula is an equation that the box makes true: `3+\\boxed{4}=7`."""
+    r"""Whether the box makes the equation around it true: `3+\boxed{4}=7`."""
     try:
         inside = tokenize(text)
     except (Unreadable, TooComplex):
@@ -557,7 +614,15 @@ def _fills_gap(member: Node, text: str, left: list[Token], right: list[Token]) -
 
 
 def _contradicted(text: str, tokens: list[Token], operator: str, *, behind: bool = False) -> str:
-    """Why a number beside the box's relation makes the equation false: `43=\\boxed{42}`."""
+    r"""The reason if the number on the other side of the equals sign has another value: `43=\boxed{42}`. Else empty.
+
+    A number that is off by less than a fiftieth may be rounded, unless both are whole.
+
+    Args:
+        text: the content of the box.
+        tokens: the formula before the box, or behind it (`behind`).
+        operator: the relation sign next to the box.
+    """
     if operator not in ("=", "->"):
         return ""
     at = next(i for i in (range(len(tokens)) if behind else reversed(range(len(tokens)))) if tokens[i].text == operator)
@@ -585,7 +650,7 @@ _OF_DEGREES = re.compile(r"\^\s*\{?\s*\\circ\s*\}?|°")
 
 
 def _in_degrees(text: str, other: list[Token]) -> bool:
-    """Whether two numbers are the same where each is of degrees: `240^\\circ-110^\\circ=\\boxed{130}`."""
+    r"""Whether two sides are the same number if each is in degrees: `240^\circ-110^\circ=\boxed{130}`."""
     marks = [token.text in ("^", "\\circ", "°") for token in other]
     plain = [token for token, is_mark in zip(other, marks, strict=True) if not is_mark]
     if plain == other and _OF_DEGREES.search(text) is None:
@@ -595,7 +660,7 @@ def _in_degrees(text: str, other: list[Token]) -> bool:
     return mine is not None and mine == _value(plain)
 
 
-# --- units beside a box: one that stands behind it or is named before it, and a quantity said again in another unit
+# --- units beside a box: behind it, or in the words before it, and the same quantity again in another unit
 
 # A number that may have its unit outside of the box
 _NUMERIC = re.compile(r"(?:[-+\d.,{}/^\s]|\\(?:[dt]?frac|sqrt|pi|times|cdot)(?![a-zA-Z])|\\[,;! ]|[π×])+")
@@ -609,13 +674,13 @@ _UNIT_BEFORE = re.compile(
     rf"(?:[(（]\s*|\b(?:in|en|em|w|в)\s+|单位[:：是为]\s*|[以用](?=\w{{1,4}}(?:为单位|表示)))+{_POWER}"
     r"(?P<unit>[^\W\d_a-zA-Z²³]|[^\W\d_²³]{2,20}?)(?P<raised>[²³])?(?=[\s)）:：,，$]|为单位|表示)"
 )
-# What it begins with, which is found sooner
+# How such a text begins: a faster search, done first
 _MAY_NAME = re.compile(r"\b(?:[ie][nm]|[wв])\s|[(（]\s*[^\W\d_]|[单以用]")
-# What makes another unit of a unit before it, or a quantity in several units
+# The text behind a unit that makes it a part of a longer unit, or of a quantity in several units
 _GOES_ON = re.compile(
     r"\s*+(?:[/·⋅*^\d-]|(?:\}\s*+)?[\^/]|(?:per|pro|par|por|each|an?|and|und|et|y|e|и|в)\s)|[^.!?。]*\d"
 )
-# What makes a rate of a unit before it: `metres per second`, `kilometrów na godzinę`
+# The text behind a unit that makes a rate of it: `metres per second`, `kilometrów na godzinę`
 _RATE = re.compile(
     r"\s+(?:per|pro|par|por(?: cada)?|an?|na|i|в|во|на|за|ανά|w|à|en)\s(?:l['’]|une?\s|la\s|die\s|der\s)?"
     r"(?P<below>(?:(?:square|cubic)\s)?[^\W\d_]{1,20})"
@@ -630,10 +695,12 @@ _LONGEST_UNIT, _MOST_NOUNS = 20, 256
 
 
 def with_unit(text: str, found: PlacedAnswer, question: Question | None, reference: str) -> str:
-    """The answer with the unit that the words around it give its number, where that is not the unit that is asked for.
+    r"""The answer with the unit that the words around it give its number, unless that is a unit that is asked for.
+
+    `\boxed{25}` metres gives `25\text{ metre}` if centimetres are asked for, and stays `25` if metres are.
 
     Args:
-        reference: where it has words, they may be a unit, too.
+        reference: the reference answer. Without a question, a unit is added only if it has words; they may be a unit.
     """
     has_degrees = _OF_DEGREES.search(reference) is not None
     if _SCALE_BEHIND.search(reference) is not None and (scale := _SCALE_BEHIND.match(found.behind)) is not None:
@@ -645,11 +712,11 @@ def with_unit(text: str, found: PlacedAnswer, question: Question | None, referen
 
 
 def _in_unit(text: str, unit: str, question: Question | None, *, is_bare: bool) -> str:
-    """The number with its unit, unless that is one that is asked for."""
+    r"""The number with its unit, `25\text{ metre}`, or alone if the question asks for this unit."""
     asked = question.asked_units if question is not None else frozenset()
-    if question is not None and not asked and is_bare and not _is_of_another(unit, question.text):
+    if question is not None and not asked and is_bare and not _measures_other_quantity(unit, question.text):
         return text
-    if question is not None and is_bare and " per " in unit and _speaks_of(unit, question.text):
+    if question is not None and is_bare and " per " in unit and _names_both_units(unit, question.text):
         # `Quantos quilômetros faz por litro?`
         return text
     with suppress(Unreadable):
@@ -661,12 +728,11 @@ def _in_unit(text: str, unit: str, question: Question | None, *, is_bare: bool) 
 def is_in_another_dimension(
     found: PlacedAnswer, own: tuple[Fraction, PhysicalUnit] | None, at: int, question: str
 ) -> bool:
-    """Whether the number that ends at a place behind an answer has a unit, and none of what is asked for.
-
-    Or the number is a part of what the answer is in two units: 30 minutes, of 1.5 hours.
+    """Whether a number behind an answer is a quantity of another kind: `5 seconds` behind `30 metres`.
 
     Args:
-        own: the answer, if it is an amount with its unit.
+        own: the amount and unit of the answer, if it is a quantity.
+        at: the position in the text behind the answer at which the number ends.
     """
     behind = found.behind[at : at + _NEAR]
     if _PERCENT_BEHIND.match(behind) is not None or _PERCENT_BEFORE.search(found.behind, 0, at) is not None:
@@ -678,12 +744,12 @@ def is_in_another_dimension(
         units = {own[1]} if own is not None else units_of(found, question)
         if theirs and units:
             return _measured(theirs).dimension not in {one.dimension for one in units}
-        return theirs != "" and _is_of_another(theirs, question)
+        return theirs != "" and _measures_other_quantity(theirs, question)
     return False
 
 
 def units_of(found: PlacedAnswer, question: str) -> frozenset[PhysicalUnit]:
-    """The unit that the words around an answer give it, or else those that are asked for."""
+    """The unit that the words around an answer give it, or else those that the question asks for."""
     with suppress(Unreadable):
         if unit := _unit_beside(found.text or "", found.before, _CLAUSE.split(found.behind)[0]):
             return frozenset({_measured(unit)})
@@ -696,26 +762,30 @@ _PERCENT_BEHIND = re.compile(r"\s?\$?\s?\\?[%％]")
 
 
 @lru_cache(maxsize=512)
-def _speaks_of(unit: str, question: str) -> bool:
-    """Whether a question names both units of a rate, in any language."""
+def _names_both_units(unit: str, question: str) -> bool:
+    """Whether a question names both units of a rate, in any language: `kilometer per liter` as `quilômetros` and
+    `litro`.
+    """
     return {*unit.split(" per ")} <= {unit_named(word) for word in WORDS.findall(question)}
 
 
 @lru_cache(maxsize=512)
-def _is_of_another(unit: str, question: str) -> bool:
-    """Whether a unit is none of the quantity that a question asks for."""
+def _measures_other_quantity(unit: str, question: str) -> bool:
+    """Whether a unit does not measure what the question asks for: `meter` for `How many hours?`."""
     one = Number(Fraction(1))
     with suppress(Unreadable):
-        return measures_another(one, Quantity(one, canonical(_named(unit))), question, frozenset()) != ""
+        return measures_another(one, Quantity(one, canonical(_unit_factors(unit))), question, frozenset()) != ""
     return True
 
 
 @lru_cache(maxsize=512)
 def _measured(unit: str) -> PhysicalUnit:
-    return measure(canonical(_named(unit)))
+    """The dimension and size of a unit that is written in words: `meter per second`."""
+    return measure(canonical(_unit_factors(unit)))
 
 
-def _named(unit: str) -> list[tuple[str, int]]:
+def _unit_factors(unit: str) -> list[tuple[str, int]]:
+    """The factors of a unit with their powers: `meter` with 1 and `second` with -1 for `meter per second`."""
     return [(unit_named(word) or word, sign) for word, sign in in_factors(unit)]
 
 
@@ -733,7 +803,9 @@ _NO_BRACES = str.maketrans("", "", "{}")
 
 
 def _in_words(unit: str) -> str:
-    """`m per s squared` for `m/s^2`, `N m` for `N·m`; empty where a name is none of a unit."""
+    """A unit of several symbols in words: `m per s squared` for `m/s^2`, `N m` for `N·m`. Empty if a symbol is no unit,
+    as in `foo/s`.
+    """
     between = " per " if "/" in unit else " "
     plain = re.sub(r"\\(?:cdot|text|mathrm)", " ", unit).translate(_NO_BRACES)
     parts = [re.fullmatch(r"([a-zA-Zμ]+)(.*)", part.strip()) for part in re.split(r"/|[·⋅]|\s+", plain) if part.strip()]
@@ -744,7 +816,13 @@ def _in_words(unit: str) -> str:
 
 
 def _unit_beside(text: str, before: str, behind: str) -> str:
-    """The unit that the words around a number say that it has; empty where they say none, or several."""
+    """The unit that the words around a number give it: `km per h` for `25 km/h`; empty if they give none, or several.
+
+    Args:
+        text: the number.
+        before: the text before it.
+        behind: the text behind it.
+    """
     if _NUMERIC.fullmatch(text) is None:
         return ""
     if "\\" in behind[:_NEAR] and (typeset := unit_of_markup(behind[:_NEAR])):
@@ -758,7 +836,10 @@ def _unit_beside(text: str, before: str, behind: str) -> str:
 
 
 def _unit_behind(behind: str) -> str | None:
-    """The unit that stands behind a number; empty for a part of another, None where no unit stands there."""
+    """The unit right behind a number: `metre` for `$ metres`. None if there is none.
+
+    Empty if the text goes on to a further unit or number, as in `metres and 5 cm`.
+    """
     found = _UNIT_BEHIND.match(behind)
     if found is None or (unit := _unit_of(found)) is None:
         return None
@@ -770,11 +851,13 @@ def _unit_behind(behind: str) -> str | None:
 
 
 def _unit_before(before: str) -> str:
-    """The unit that the clause before a number names; empty where it names none, or several."""
+    """The unit that the clause before a number states: `metre` for `The length in metres is`; empty if none, or
+    several.
+    """
     # a line's end is a clause's
     begins = _MAY_NAME.search(before, max(len(before) - _NEAR, before.rfind("\n") + 1, 0))
     if begins is None or _UNIT_BEFORE.search(before, begins.start()) is None:
-        # nor has the last clause one
+        # then the last clause has none either
         return ""
     units = [_unit_of(one) for one in _UNIT_BEFORE.finditer(_CLAUSE.split(before[-_NEAR:])[-1])]
     named = [unit for unit in units if unit is not None]
@@ -783,11 +866,13 @@ def _unit_before(before: str) -> str:
 
 @lru_cache(maxsize=8_192)
 def _named_by(word: str) -> str | None:
+    """The unit that a word names, in the singular: `metre` for `metres`; None for any other word."""
     word = COPULA.sub("", word)
     return None if word.lower() in OPENS | SO | VERBS else unit_named(word)
 
 
 def _unit_of(found: re.Match[str]) -> str | None:
+    """The unit that a match has found, with its power: `square metre`; None if the word is no unit."""
     if (name := _named_by(found["unit"])) is None:
         return None
     raised, power = (found["raised"] or "").strip("^ {}"), (found["power"] or "").lower()
@@ -797,7 +882,10 @@ def _unit_of(found: re.Match[str]) -> str | None:
 
 
 def with_unit_in_english(found: PlacedAnswer, reference: str) -> PlacedAnswer:
-    """The answer with the unit of several words behind it in English, as every other rule reads it."""
+    r"""The answer with the unit behind it in English, which the other rules read.
+
+    `Meter pro Sekunde` gives `meter per second`, and `Prozent` gives `\%`. An answer without such a unit is unchanged.
+    """
     if (apart := _PERCENT_APART.match(found.behind)) is not None:
         return found._replace(behind=f"\\%{apart[1]}{found.behind[apart.end() :]}")
     leads = _BEFORE_UNIT.match(found.behind) if any(map(str.isalpha, found.behind[:_NEAR])) else None
@@ -813,13 +901,13 @@ def with_unit_in_english(found: PlacedAnswer, reference: str) -> PlacedAnswer:
     return found._replace(behind=f"{leads[0]}{said}{rest}")
 
 
-# Behind a space or the end of the formula; a sign before English words begins a comment
+# Behind a space or the end of the formula; a percent sign before English words begins a comment
 _PERCENT_APART = re.compile(r"((?=[\s$])\$?\s?|(?=٪))(?:\\?%|٪)(?!\s[a-zA-Z])")
 # `\\boxed{20}^\\circ\\text{F}`
 _SCALE_BEHIND = re.compile(
     r"[\s$~]*+(?:\\[ ,;:])*+\^?\s*+(?:\{\s*+)?(?:\\circ(?![a-z])|°)\s*+(?:\}\s*+)?(?:\$\s*+)?"
     r"(?:\\(?:text|mathrm)\s*+\{\s*+)?([CF])(?![a-zA-Z])"
 )
-# What stands behind a word for degrees: the initial of its scale
+# The scale behind a word for degrees, by its initial
 _SCALE = re.compile(r"\s?(?=celsius|fahrenheit)([cf])[a-z]+", re.IGNORECASE)
 _BEFORE_UNIT = re.compile(r"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{\s*)?")

@@ -1,7 +1,8 @@
 r"""Answers of several values with their names: `\text{median } 7, \text{ range } 13`.
 
-Each value is compared with the one of its name. The names are the reference's; where it has none, they are those by
-which the question asks, and the reference has its values in that order. What is neither a name nor a value is not read.
+Each value is compared with the reference's value of the same name, in any order. If the reference has no names, the
+answer's names are those by which the question asks, and the reference has its values in the order of the question. A
+text with words that are neither a name nor a value is not read.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from agentscope_tuner.verify.math.units import is_degree, operates, singular, un
 from agentscope_tuner.verify.math.unwrap import FIGURES, Pair, bare, reference
 from agentscope_tuner.verify.words import IS_HANGUL, IS_UNSPACED, denies
 
-# A letter with the marks by which India and Thailand write vowels, which are no letters to a pattern
+# A letter with its vowel marks, as in Hindi and Thai: `\w` does not match these marks
 _LETTER = (
     r"[^\W\d_][\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd\u0b82-\u0bcd\u0c3e-\u0c4d\u0e31\u0e34-\u0e4e]*"
 )
 _LETTERS = re.compile(rf"(?:{_LETTER})+")
 _MOST_PARTS = 6
-# What parts the values; a decimal comma does not, nor does a letter that is one of the answer's
+# The separators of values: neither a decimal comma nor a letter of the answer
 _PARTS = re.compile(
     r"[;；，、。\n]|,(?!\d)|(?<!\d),"
     r"|(?<![^\W_])(?:and|und|et|och|og|ve|dan|và|ja|és|şi|oraz|med|while|whereas|с)(?![^\W_])"
@@ -39,7 +40,7 @@ _WORD = re.compile(
     rf"(?:(?:[a-zA-Z]-)?(?:{_LETTER}){{2,}}(?:['’-](?:{_LETTER}){{2,}})*|(?![a-zA-Zµ]){_LETTER})(?![\^_(])\.?"
 )
 _JOINT = re.compile(r"\s*(?:[=:：≈→]|->|\\(?:approx|to|rightarrow|mapsto)(?![a-z])|[–—-]\s)?\s*")
-# A name by a sign: `q(x) = `, `\\gcd(4,6) = `
+# A name that is a symbol: `q(x) = `, `\\gcd(4,6) = `
 _SIGN = re.compile(
     r"\\?(?P<sign>[A-Za-zμσ]|mu|sigma|bar\s*(?:\{\s*x\s*\}|x)|gcd|lcm|det|rank|dim|tr)\s*"
     r"(?:\([a-zA-Z]\))?\s*=\s*(?=\S)"
@@ -67,11 +68,12 @@ _ELIDED = re.compile(r"^(?:[ldjsnmc]|un|qu|dell|all|nell|sull)['’](?=[^\W\d_]{
 
 
 class _Part(NamedTuple):
-    """A value with the words of its name, in lower case; a sign is one word, and a bare value has none.
+    """A value with the words of its name in lower case: `("median",)` and `7`. A value without a name has no words.
 
     Attributes:
-        whole: the words of what the value is of.
-        place: where the value is taken, `x=3`, in its letter and its value.
+        is_sign: whether the name is a symbol, `q(x) = 5`, and no word.
+        whole: the words behind `of`: `("symmetry",)` for `axis of symmetry`.
+        place: the letter and the number at which the value is taken: `("x", "3")` for `12 at x=3`.
     """
 
     name: tuple[str, ...]
@@ -82,7 +84,7 @@ class _Part(NamedTuple):
 
 
 def _names_nothing(answer: str, truth: str) -> bool:
-    """Whether neither side can name a value of several: both are formulas without a relation, and no sizes."""
+    """Whether neither side has names of values: both are formulas without an equals sign, and no sizes as `10 by 8`."""
     both = answer + truth
     if is_nameless(both) or (is_value(both) and "\\times" not in both):
         return True
@@ -90,18 +92,21 @@ def _names_nothing(answer: str, truth: str) -> bool:
 
 
 def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, str]] | None:
-    """The two values of each name; bare numbers stand in the order of the reference's names.
+    """The pairs of values that have the same name, the answer's value first.
+
+    `range 13, median 7` for the reference `median 7, range 13` gives `[("7", "7"), ("13", "13")]`. Values without names
+    are taken in the order of the reference.
 
     Returns:
-        the pairs, the answer's value first; none where values have no names, and None where each has one but these are
-        neither the reference's nor the question's.
+        The pairs in the order of the reference. Empty if there are no names to compare by. None if each value of the
+        answer has a name, but these are neither the reference's nor the question's.
     """
     if len(answer) + len(truth) > LONGEST_FORM or _names_nothing(answer, truth):
         return []
     pair = Pair.of(bare(answer), reference(truth), question)
     if FIGURES.fullmatch(pair.truth) is not None:
-        return _said_twice(pair)
-    if placed := _said_twice(pair) or _with_places(pair) or _point_of_kind(pair):
+        return _with_restatement(pair)
+    if placed := _with_restatement(pair) or _with_places(pair) or _point_of_kind(pair):
         return placed
     are_sizes = _IS_SIZE.search(pair.truth) is not None
     theirs, mine = (_parts(_BY.sub(";", side) if are_sizes else side, pair) for side in (pair.answer, pair.truth))
@@ -131,17 +136,21 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
         order = list(range(len(mine))) if has_names and not any(one.name for one in theirs) else []
         axes, own_axes = ([_axis_of(one.value) for one in side] for side in (theirs, mine))
         if order and sorted(axes) == sorted({*own_axes} - {-1}):
-            # points that tell by themselves on which axis they lie
+            # each point lies on one axis, which decides the order
             order = [axes.index(one) for one in own_axes]
     return _values([(theirs[at], own) for at, own in zip(order, mine if order else (), strict=True)], theirs, pair)
 
 
 def _values(found: list[tuple[_Part, _Part]], theirs: Sequence[_Part], pair: Pair) -> list[tuple[str, str]]:
-    """The values of each two parts, and their places where the question's function does not confirm these."""
+    """The two values of each pair of parts, then the two places at which they are taken.
+
+    A pair's places are left out if the question's function has both values there. Empty if places have different
+    letters.
+    """
     placed = [sides for sides in found if not all(_is_taken_there(*one.place, one.value, pair) for one in sides)]
     if any(one.place[0] != own.place[0] for one, own in placed):
         return []
-    values = [(_without_said(one, own.value, theirs, pair.question), own.value) for one, own in found]
+    values = [(_without_asked_noun(one, own.value, theirs, pair.question), own.value) for one, own in found]
     return values + [(one.place[1], own.place[1]) for one, own in placed]
 
 
@@ -152,8 +161,11 @@ _ALSO = re.compile(
 )
 
 
-def _said_twice(pair: Pair) -> list[tuple[str, str]]:
-    """An answer and its other form behind `i.e.`, each for the reference: both must be right."""
+def _with_restatement(pair: Pair) -> list[tuple[str, str]]:
+    r"""Both forms of an answer that states its value twice, `\frac12, \text{ i.e. } 0.5`, each with the reference.
+
+    Both have to be right. Empty for an answer that states its value once.
+    """
     said = _ALSO.split(pair.answer)
     if len(said) != len("AB") or _ALSO.search(pair.truth) or not all(any(map(str.isdigit, one)) for one in said):
         return []
@@ -161,21 +173,27 @@ def _said_twice(pair: Pair) -> list[tuple[str, str]]:
     return [(said[0] + "}" * lacks, pair.truth), (said[1].removesuffix("}" * -over), pair.truth)]
 
 
-# In French, it may deny
+# `n'est point` denies in French
 _POINT_ITSELF = re.compile(r"(?i:(?<!est )\bpoint\b)")
 
 
 def _point_of_kind(pair: Pair) -> list[tuple[str, str]]:
-    """A point of which both sides say what it is, in any order of the two; none for other texts."""
+    """The two points if both sides state a kind of point, the same one: `local minimum at (1, 2)`; empty for other
+    texts.
+    """
     asked = "" if pair.question is None else pair.question.text
     one, own = (_kind_of_point(unset(side).strip(" .")) for side in (pair.answer, pair.truth))
     return [(one.value, own.value)] if one and own and _is_name(one, own, asked) else []
 
 
 def _kind_of_point(text: str) -> _Part | None:
+    """A point with the words of its kind as its name: `("local", "minimum")` for `local minimum at (1, 2)`.
+
+    None for other texts.
+    """
     found = _KIND_OF_POINT.fullmatch(text)
     words = "" if found is None else _POINT_ITSELF.sub("", found["led"] or found["followed"])
-    return None if found is None else _named(_LETTERS.findall(words), found["point"])
+    return None if found is None else _part_with_name(_LETTERS.findall(words), found["point"])
 
 
 # A centre by its letter
@@ -184,7 +202,10 @@ _ACROSS = re.compile(r"d[iu]|диам|đường|średn|çap|直")
 
 
 def _of_circle(theirs: list[_Part], mine: Sequence[_Part]) -> list[_Part]:
-    """A point and a radius without their letters, where the other side names them by words: `M(3,-2), r=5`."""
+    """A point and a radius without their letters, `M(3,-2), r=5`, if the other side names them by words or not at all.
+
+    Other parts, and those whose letters may mean something else, are given back as they are.
+    """
     points = [one.value[:1] == "(" for one in mine]
     if sorted(points) != [False, True] or any(_ACROSS.match(word) for one in mine for word in one.name):
         return theirs
@@ -198,13 +219,15 @@ def _of_circle(theirs: list[_Part], mine: Sequence[_Part]) -> list[_Part]:
 
 
 def _axis_of(value: str) -> int:
-    """Which of the coordinates of a point is the only one that is not zero; -1 where not one of them is."""
+    """The index of the only coordinate of a point that is not zero: 1 for `(0,5)`. It is -1 if there is no such
+    coordinate.
+    """
     others = [at for at, one in enumerate(re.split("[,;|]", re.sub(r"[()$\s]|\\[a-z]+", "", value))) if one != "0"]
     return others[0] if len(others) == 1 and value.lstrip(" $\\left").startswith("(") else -1
 
 
 def _named_behind(one: _Part, mine: Sequence[_Part]) -> _Part:
-    """A bare value with the name of a reference's behind it: `5 pears`."""
+    """A value with the name behind it taken off, if the reference has this name: `5 pears` becomes `5` with `pears`."""
     word = _UNITS.search(one.value) if not one.name else None
     if word is not None and (named := _ends_unspaced(word[1], mine)):
         return _Part((named,), one.value.strip().removesuffix(named))
@@ -214,7 +237,10 @@ def _named_behind(one: _Part, mine: Sequence[_Part]) -> _Part:
 
 
 def _all_counted(mine: list[_Part]) -> list[_Part]:
-    """The values of a reference with the names of what each counts, all of them different: `22 hens, 14 dogs`."""
+    """The values of a reference with the counted nouns as their names: `22 hens, 14 dogs`.
+
+    Unchanged unless each value has a noun, all nouns differ, and none is a unit.
+    """
     found = [None if one.name else _COUNTS.fullmatch(one.value) for one in mine]
     names = [_contents(one["name"].split()) for one in found if one is not None]
     if len(names) < len(mine) or len({*names}) < len(names) or not all(names):
@@ -229,7 +255,10 @@ _COUNTS = re.compile(r"\s*(?P<value>\d[\d.,]*)\s*(?P<name>[^\W\d_]+(?:\s+[^\W\d_
 
 
 def _counted(one: _Part, theirs: Sequence[_Part], asked: str) -> _Part:
-    """A value with the name of what it counts, where the others have another one: `20 chickens, 10 cows`."""
+    """A value with the counted noun behind it as its name, `20 chickens`, if the question asks for this noun.
+
+    Unchanged unless all values have nouns, different ones: `20 chickens, 10 cows`.
+    """
     words = [None if other.name else _UNITS.search(other.value) for other in theirs]
     own = _UNITS.search(one.value)
     if own is None or None in words or len({word[1].lower() for word in words if word is not None}) < len(words):
@@ -239,7 +268,7 @@ def _counted(one: _Part, theirs: Sequence[_Part], asked: str) -> _Part:
 
 
 def _ends_unspaced(word: str, mine: Sequence[_Part]) -> str:
-    """The name of a reference's value with which a word ends that is written without spaces: `个苹果`."""
+    """The reference's name with which a word without spaces ends: `苹果` for `个苹果`; empty if there is none."""
     names = (name for own in mine for name in own.name if _is_of_east_asia(name) and word.endswith(name))
     return max(names, key=len, default="")
 
@@ -252,7 +281,10 @@ _WIDTH = re.compile("width|wide|breadth|breite|largeur|ancho|anchura|larghezza|l
 
 
 def _parts(text: str, pair: Pair) -> list[_Part]:
-    """The values of a text with their names; none where something else is said, or where there are not several."""
+    """The values of a text with their names: two parts for `median 7, range 13`.
+
+    Empty if there are fewer than two values, or if a part cannot be read.
+    """
     asked = pair.question.text if pair.question is not None else ""
     plain = _HYPHENED.sub(r"\1-", re.sub(r"\\[()\[\]]", " ", unset(text)))
     plain = _OF_NUMBERS.sub(lambda one: "" if _are_numbers_of(asked, one["of"]) else one[0], plain)
@@ -287,17 +319,18 @@ _OF_FUNCTION = re.compile(r"[a-zA-Z](?:\([a-z]\))?\s*=\s*")
 
 
 def _is_over_asked(over: str | None, asked: str) -> bool:
-    """Whether the numbers of the set over which an extreme value is taken are the question's."""
+    r"""Whether the question has the numbers of the set over which an extreme is taken: `[0,3]` of `\max_{[0,3]}`."""
     return over is None or _are_numbers_of(asked, over)
 
 
 def _are_numbers_of(asked: str, said: str) -> bool:
+    """Whether the question `asked` has all numbers of the text `said`."""
     return {*re.findall(r"\d+", said)} <= {*re.findall(r"\d+", asked)}
 
 
 _AT = rf"(?i:{AT_WORDS})(?![a-z])|[当當在]|此[时時]|このとき"
 _THEN = "で|のとき(?:に)?|时|時|处"
-# Where a value is taken: `x=0 で最大値 1`, `12 at x=3`
+# The argument at which a value is taken: `x=0 で最大値 1`, `12 at x=3`
 _PLACE_BEFORE = re.compile(rf"(?:{_AT})?\s*(?P<letter>[a-z])\s*=(?P<at>[^=,，]{{1,30}}?)\s*(?:{_THEN})")
 _PLACE_BEHIND = re.compile(
     rf"(?<!\s)\s*(?:[(（]\s*(?:{_AT})?|(?:{_AT}))\s*(?P<letter>[a-z])\s*=(?P<at>[^=()]{{1,30}}?)\s*[)）]?\s*\Z"
@@ -332,14 +365,17 @@ _AT_VALUE = re.compile(
 
 
 def _with_places(pair: Pair) -> list[tuple[str, str]]:
-    """An extreme value and its place, each with that of the reference; none if a side has not both."""
+    """The extreme values of both sides, `12 at x=3`, as one pair, and the points at which they are taken as another.
+
+    Empty unless both sides have a value and a point, and their values have the same name, if they have any.
+    """
     if (theirs := _value_at(unset(pair.answer))) is None or (mine := _value_at(unset(pair.truth))) is None:
         return []
     (said, place), (told, wanted) = theirs, mine
     letters = LETTERS.findall(pair.question.text if pair.question is not None else "")
     names = tuple(sorted({*place, *wanted} - {""}))
     if ("" in place) != ("" in wanted):
-        # a point without names has the question's, in their order
+        # the coordinates of a point without names are in the order of the question's letters
         in_order = [*dict.fromkeys(one for one in letters if one in names)] == [*names]
         if not in_order:
             return []
@@ -355,7 +391,7 @@ def _with_places(pair: Pair) -> list[tuple[str, str]]:
 
 
 def _is_same_extreme(one: _Part, own: _Part, question: Question | None) -> bool:
-    """Whether an answer gives its value the reference's name, or that by which the question asks, or none."""
+    """Whether an answer's value has the reference's name, `maximum`, or no name, or words of the question as name."""
     asked = "" if question is None else question.text
     if one.name and own.name:
         return _is_name(one, own, asked)
@@ -366,11 +402,15 @@ def _is_same_extreme(one: _Part, own: _Part, question: Question | None) -> bool:
 
 
 def _point(place: Mapping[str, str], names: Sequence[str]) -> str:
+    """The coordinates in the order of these names: `(1, 2)` for x and y, or `1` for x alone."""
     return place[names[0]] if len(names) == 1 else f"({', '.join(place[name] for name in names)})"
 
 
 def _value_at(text: str) -> tuple[str, dict[str, str]] | None:
-    """A value and the coordinates of its place by their names; a point without names has none. None for other texts."""
+    """A value, and the point at which it is taken as coordinates by name: `12` and `{"x": "3"}` for `12 at x=3`.
+
+    A point without names has one entry, with an empty name: `{"": "(3, 4)"}`. None for other texts.
+    """
     found = _AT_VALUE.fullmatch(text) or _VALUE_AT.fullmatch(text)
     if found is None or _OUTSIDE.search(found["head"]) is not None or not any(map(str.isdigit, found["head"])):
         return None
@@ -409,7 +449,15 @@ _CALLED = re.compile(r"[a-zA-Z]\s*\((?P<at>[^()=]{1,20})\)\s*=(?P<value>[^=]+)")
 
 
 def _is_taken_there(letter: str, at: str, value: str, pair: Pair) -> bool:
-    """Whether the question's function has a value where an answer says that it has, if it says so."""
+    """Whether the question's function has this value at this argument: 9 at `x=3` for `f(x)=x^2`. True without a
+    letter.
+
+    Args:
+        letter: the variable, or a pattern of it; empty if the answer gives no argument.
+        at: the argument.
+        value: the value that the answer gives.
+        pair: the two sides with their question.
+    """
     if not letter:
         return True
     function = _FUNCTION.search(pair.question.text) if pair.question is not None else None
@@ -426,7 +474,7 @@ def _is_taken_there(letter: str, at: str, value: str, pair: Pair) -> bool:
 
 
 def _part(text: str, pair: Pair) -> _Part | None:
-    """A value with its name before or behind it, or by itself; None for another text."""
+    """A value with its name before or behind it, `median 7` or `7 (median)`, or without one; None for other texts."""
     if (kind := _kind_of_point(text)) is not None:
         return kind
     if (place := _PLACE_BEFORE.match(text) or _PLACE_BEHIND.search(text)) is not None:
@@ -453,11 +501,11 @@ def _part(text: str, pair: Pair) -> _Part | None:
         value = called["value"]
     if not words and (behind := _BEHIND.fullmatch(value)) is not None:
         words, value = (behind["name"] or behind["how"]).split(), behind["value"] or behind["interval"]
-    return _named(words, value)
+    return _part_with_name(words, value)
 
 
-def _named(words: Sequence[str], value: str) -> _Part | None:
-    """A value with its name in words; None where they are none, or deny it."""
+def _part_with_name(words: Sequence[str], value: str) -> _Part | None:
+    """A value with these words as its name; None if no word is a name's, or if a word denies or changes the value."""
     name = _contents(words)
     if (
         not any(map(str.isalnum, value))
@@ -469,10 +517,12 @@ def _named(words: Sequence[str], value: str) -> _Part | None:
 
 
 def _is_of_east_asia(text: str) -> bool:
+    """Whether a text has Chinese, Japanese or Korean letters, whose words need no spaces between them."""
     return IS_UNSPACED.search(text) is not None or IS_HANGUL.search(text) is not None
 
 
 def _contents(words: Sequence[str]) -> tuple[str, ...]:
+    """The words of a name in lower case, without articles, verbs and so on: `("median",)` for `the median is`."""
     lower = (word.lower() for word in words)
     bare = (_FILLS_UNSPACED.sub("", one) if _is_of_east_asia(one) else _ELIDED.sub("", one) for one in lower)
     kept = [one for one in bare if one and one not in _FILLS]
@@ -481,15 +531,15 @@ def _contents(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _with_whole(name: tuple[str, ...], value: str) -> _Part:
-    """A part of which the words of what its value is of stand apart: `axis of symmetry`."""
+    """A part whose name is split at `of`: the name `axis` and the whole `symmetry` for `axis of symmetry`."""
     end = next((at for at, one in enumerate(name) if at and one in _OF), len(name))
     return _Part(name[:end], value, whole=name[end + 1 :])
 
 
 def _is_name(one: _Part, other: _Part, asked: str) -> bool:
-    """Whether the name of an answer's value is that of one of the reference's.
+    """Whether the name of an answer's value, `one`, means the same as the name of a reference's value, `other`.
 
-    What it has more is the question's.
+    A further word of the answer's has to be beside the name in the question: `arithmetic mean` for `mean`.
     """
     if one.is_sign or other.is_sign:
         sign, words = (one, other) if one.is_sign else (other, one)
@@ -502,33 +552,34 @@ def _is_name(one: _Part, other: _Part, asked: str) -> bool:
         if len(one.name) > 1 and one.name[-1] not in _OF_ALL and _position(one.name[-1], asked) >= 0
         else ""
     )
-    is_known = all(word == verb or _OF_ANY.match(word) or _stands_by(word, other.name, asked) for word in more)
+    is_known = all(word == verb or _OF_ANY.match(word) or _is_beside_name(word, other.name, asked) for word in more)
     if len(left) == len(other.name) or not is_known:
         return False
     # `mean` is no mean deviation
     return not left or _is_word(one.name[-1], other.name[-1]) or all(map(_OF_ANY.match, left))
 
 
-# What a value may be of instead of each
+# Words that say that a value is of all or of a part, and not of each one
 _OF_ALL = frozenset(
     "together both each all total sum half twice zusammen juntos juntas ensemble insieme вместе samen razem".split()  # noqa: SIM905
 )
 
 
-def _stands_by(word: str, name: Sequence[str], asked: str) -> bool:
-    """Whether a question has this very word beside one of a name: `arithmetic mean`."""
+def _is_beside_name(word: str, name: Sequence[str], asked: str) -> bool:
+    """Whether a question has this word within two words of a word of the name: `arithmetic` beside `mean`."""
     words = _LETTERS.findall(asked.lower())
     places = [at for at, one in enumerate(words) if one == word]
     return any(_is_word(one, other) for at in places for one in words[max(at - 2, 0) : at + 3] for other in name)
 
 
-# What the name of a value may have more
+# Words that a name may have in addition
 _OF_ANY = re.compile(
     "value|number|wert|zahl|valeur|nombre|valor|número|valore|numero|значени|числ|wartoś|hodnot|värde|값|值|値"
 )
 
 
 def _is_word(one: str, other: str) -> bool:
+    """Whether two words are forms or short forms of one: `chickens` and `chicken`, `max` and `maximum`."""
     if any(_EXTREMES.get(a) is not None and _EXTREMES[a].search(b) for a, b in ((one, other), (other, one))):
         return True
     if _is_of_east_asia(one + other):
@@ -542,28 +593,34 @@ def _is_word(one: str, other: str) -> bool:
 _EXTREME_NAMES = {"max": ("max", "maks", "máx", "макс"), "min": ("min", "mín", "мин", "мін")}
 _EXTREMES = {one: SIGNS[kind][0].asked for kind, names in _EXTREME_NAMES.items() for one in names}
 _SHORT_NAMES = frozenset("avg std med vol perim circ diam".split())  # noqa: SIM905
-# What a name there may have more: `增区间` is a `单调递增区间`
+# Text that a name without spaces may have in addition: `增区间` is a `单调递增区间`
 _MORE_UNSPACED = re.compile("(?:有|需要|严格|单调|递|区间|的|值|数|函数|关数|関数|极|極|其|最)*|(?:값|수|의|는|은)*")
 
 
 def _meant_by(sign: str) -> re.Pattern[str] | None:
-    """The words for what a sign of several letters, or of Greece, says; None for another sign."""
+    """A pattern of the words that a symbol such as `gcd` or `μ` means; None for single Latin letters and unknown
+    symbols.
+    """
     return _SIGNS.get(sign) or (SIGNS[sign][0].asked if len(sign) > 1 and sign in SIGNS else None)
 
 
 def _is_sign_of(sign: str, name: Sequence[str]) -> bool:
+    """Whether a symbol means what the words name: `gcd` for `greatest common divisor`, or `q` for `quotient`."""
     if (known := _meant_by(sign)) is not None:
         return known.search(" ".join(name)) is not None
     return any(word.startswith(sign.lower()) for word in name)
 
 
 def _by_reference(mine: Sequence[_Part], theirs: Sequence[_Part], asked: str) -> list[int]:
-    """For each value of the reference the place of the answer's of that name; none where that is not clear."""
+    """For each value of the reference, the index of the answer's value with the same name; empty if that is not clear.
+
+    `[1, 0]` if the reference has a median and a range, and the answer the range first.
+    """
     own_words, said_words = ([frozenset(one.name) for one in side] for side in (mine, theirs))
     # `ragazze` is no `ragazzi`, though either may be a form of the other
     if {*said_words} == {*own_words} and len({*own_words}) == len(own_words):
         return [said_words.index(words) for words in own_words]
-    # what is said of each alike, in a word of the question: `Ann gets 5 and Bob gets 3`
+    # a word of the question that each name has, which distinguishes none: `Ann gets 5 and Bob gets 3`
     alike_said = [word for word in frozenset.intersection(*said_words).difference(*own_words) if _is_said(word, asked)]
     theirs = [
         one._replace(name=tuple(word for word in one.name if word not in alike_said) or one.name) for one in theirs
@@ -587,11 +644,12 @@ def _by_reference(mine: Sequence[_Part], theirs: Sequence[_Part], asked: str) ->
 
 
 def _is_said(word: str, text: str) -> bool:
+    """Whether a text has this word, in any of its forms."""
     return max(_position(word, text), _position(singular(word), text)) >= 0
 
 
 def _position(word: str, text: str) -> int:
-    """Where a text has a word, in any of its forms; -1 where it has not."""
+    """The index at which a text has a word, in any of its forms; -1 if it does not."""
     if _is_of_east_asia(word):
         return text.lower().find(word)
     for said in _LETTERS.finditer(text):
@@ -604,8 +662,12 @@ def _position(word: str, text: str) -> int:
 
 
 def _by_question(theirs: Sequence[_Part], asked: str) -> list[int]:
-    """The places of an answer's values in the order in which the question asks for their names; none if it does not."""
-    # what else a question tells of is no name of a value
+    """The indices of the answer's values in the order in which the question asks for them; empty if it does not name
+    them.
+
+    `[1, 0]` for `range 13, median 7` if the question asks for the median and the range.
+    """
+    # only the clause that asks holds the names of values
     text = asking_clause(asked)[0] or _last_sentence(asked)
     positions = []
     for one in theirs:
@@ -623,20 +685,24 @@ def _by_question(theirs: Sequence[_Part], asked: str) -> list[int]:
 
 
 def _last_sentence(question: str) -> str:
+    """The last sentence of a question: `Find B.` of `A is 5. Find B.`"""
     return ["", *(one for one in re.split(r"[.。]\s+", question) if one.strip())][-1]
 
 
 _UNITS = re.compile(r"\s*(?<![\\a-zA-Z])([^\W\d_]{2,})\s*\Z")
 
 
-def _without_said(one: _Part, truth: str, theirs: Sequence[_Part], question: Question | None) -> str:
-    """An answer's value without the word behind it that the question has, where the reference's has none."""
+def _without_asked_noun(one: _Part, truth: str, theirs: Sequence[_Part], question: Question | None) -> str:
+    """An answer's value without the noun of the question behind it: `5` for `5 cows`, if the reference has no noun.
+
+    Empty if the noun is the name of a different value, so that the answer names this one twice.
+    """
     word = _UNITS.search(one.value)
     if word is None or question is None or _UNITS.search(truth) is not None:
         return one.value
     is_anothers = any(_is_word(word[1].lower(), name) for other in theirs if other is not one for name in other.name)
     if is_anothers:
-        # it is named twice
+        # it has two names
         return ""
     is_said = allowed(word[1], question.words, question.text)
     return one.value[: word.start()] if is_said else one.value
@@ -664,7 +730,7 @@ def who_and_how_many(pair: Pair) -> Outcome:
     words = re.findall(r"[^\W\d_]+(?:['’]\w+)?", said)
     if len(numbers) != 1 or words[:1] != [truth["who"]] or words.count(truth["who"]) > 1:
         return UNKNOWN
-    # what else the question tells of is not what it asks for: `7 more boxes`
+    # a noun of the other sentences is not asked for: `7 more boxes`
     asks = _last_sentence(pair.question.text)
     asked = frozenset(re.findall(r"[^\W\d_]+", asks.lower()))
     difference = _ASKS_DIFFERENCE.search(asks)
