@@ -1,4 +1,7 @@
-"""The sign that an answer gives its value: dropped where the question asks for that, refused where for another."""
+r"""The symbol or name that an answer gives its value: `V(X)` in `V(X)=3`, `\gcd(4,6)` in `\gcd(4,6)=2`.
+
+It is dropped if the question asks for that thing. The answer is refused if the symbol means something else.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +30,16 @@ LETTERS = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])")
 
 
 def _left_side(tokens: Sequence[str]) -> list[str]:
-    """What stands before the first sign of equality outside of brackets."""
+    """The tokens before the first equals sign outside of brackets: those of `f(x=1)` for `f(x=1)=3`."""
     depths = accumulate((t in ("(", "[")) - (t in (")", "]")) for t in tokens)
     return [t for t, _ in takewhile(lambda one: one != ("=", 0), zip(tokens, depths, strict=True))]
 
 
 def _is_another_name(text: str, ref: Side, asked: Question) -> bool:
-    """Whether an answer begins with a name that is not asked for, which is no other form of its value: `n!=`."""
+    """Whether an answer begins with a name that is not asked for: `y=3` if `x` is asked for.
+
+    A formula with the same value, without letters on the right side, is no such name: `3!=6`.
+    """
     with suppress(Unreadable):
         name = _left_side([t.text for t in tokenize(text)])
         # `x_1=2, x_2=1` for `1 and 2`
@@ -46,9 +52,15 @@ def _is_another_name(text: str, ref: Side, asked: Question) -> bool:
 
 
 def _is_given_another(name: str, value: str, asked: Question) -> bool:
-    """Whether the question gives a set, a matrix, a size or a function's value by this name otherwise: `A=\\{1,2\\}`.
+    r"""Whether the question uses the answer's name for something with a different value.
 
-    The ends of a segment name no point, and another index no member: `AB` for its midpoint, `K_{n+1}` after n years.
+    `A=\{1,2\}` is refused if the question has `A=\{1,3\}`. So are `AB` as the name of its midpoint, and `K_{n+1}` as
+    the name of the amount after `n` years.
+
+    Args:
+        name: the text before the equals sign of the answer, without braces.
+        value: the text behind it.
+        asked: the question.
     """
     if (index := _OTHER_INDEX.fullmatch(name)) is not None:
         recurs = f"{name[0]}_" in value or asked.has(_OF_NEXT)
@@ -87,8 +99,9 @@ _FIGURES_OR_SET = (
 
 
 def _is_asked_set(name: str, asked: Question) -> bool | None:
-    """Whether the question asks in words for what two of its sets or vectors make, or for what one set does; None for
-    other names.
+    r"""Whether a name is what the question asks for in words, for sets, vectors and gradients; None for other names.
+
+    `A\cup B` is if the question asks for the union of A and B, and `A\cap B` is not.
     """
     plain = re.sub(r"\s", "", _SET_VECTOR.sub("", name))
     if (power := re.fullmatch(r"P\(([A-Z])\)", plain)) is not None and _POWER_SET.search(asked.text) is not None:
@@ -107,7 +120,7 @@ def _is_asked_set(name: str, asked: Question) -> bool | None:
     places = [re.search(rf"(?<![a-zA-Z_\\]){found[one]}(?![a-zA-Z_])", asked.text) for one in ("one", "other")]
     if told not in _OF_VECTORS or told == "dot":
         return None not in places and found[told] is not None
-    # of a cross product and a projection, the order counts
+    # the order of the operands counts in a cross product and a projection
     first, second = (one.start() if one is not None else -1 for one in places)
     return found["product" if told == "cross" else "onto"] is not None and -1 < first < second
 
@@ -115,7 +128,7 @@ def _is_asked_set(name: str, asked: Question) -> bool | None:
 # `\\nabla f(1,2)`, the gradient
 _GRADIENT = re.compile(r"\\?(?:nabla|grad)\(?(?P<of>[a-zA-Z])\)?(?P<at>\([^()]*\))?")
 _OF_GRADIENTS = re.compile(r"\\nabla|gradi|\bgrad\b|град[иі]|梯度|勾配|기울기|κλίση|∇", re.IGNORECASE)
-# `\\operatorname{pr}_b a`, and a set that is all but another: `A^c`, `\\complement_U A`
+# `\\operatorname{pr}_b a`, and a complement: `A^c`, `\\complement_U A`
 _PROJECTED = re.compile(r"^\\?(?:[Pp]r|[Pp]roj|пр)_([a-zA-Z])\(?([a-zA-Z])\)?$")
 _COMPLEMENT = re.compile(
     r"^(?:([A-Z])(?:\^[cC]|\^\\complement|'|\^\\prime)|(?:\\complement|∁|C(?=_))(?:_?[A-Z](?=[A-Z]))?([A-Z]))$"
@@ -145,7 +158,7 @@ _SETS_IN_WORDS = {
 }  # fmt: skip
 
 
-# What an object of the question has: `\\pi_1(S^1)\\cong`, `|\\mathbb{R}|=`, `\\operatorname{Var}(X)=`
+# The name of a property of an object of the question: `\\pi_1(S^1)\\cong`, `|\\mathbb{R}|=`, `\\operatorname{Var}(X)=`
 _LABEL = re.compile(
     r"\s*(?P<label>(?P<name>\\(?:mathcal|mathscr)\s*\{?(?P<of>[A-Z])\}?|\\(?:operatorname|mathrm|text)\s*\{(?P<said>[A-Za-z]{2,12})\}"
     r"|(?P<group>\\pi|H)[_^]\{?\w\}?|(?=\||\\left\||\\lvert))\s*(?:\\left)?\s*(?:\(|\[|\\\{|\||\\lvert)"
@@ -168,11 +181,11 @@ _SET_NAME = re.compile(r"\\(?:operatorname|mathrm|mathbb|mathbf|text|left|right)
 
 
 class _Sign(NamedTuple):
-    """A sign that says what its value is.
+    """One meaning of a symbol: of `V`, a variance, a volume and others.
 
     Attributes:
-        of: what the sign is written of, by its plain text.
-        asked: how a question asks for it in words.
+        of: a pattern of the text behind the symbol, if it has this meaning: `(X)`.
+        asked: a pattern of the words by which a question asks for it.
     """
 
     of: re.Pattern[str]
@@ -183,7 +196,7 @@ _ANYTHING, _OF_SOME, _NUMBER, _EVENT, _OF_ONE = "", r"(?=[\s\S])", r"_?\d*\(\d+\
 _CALLED = r"\("
 _SUBSTANCE = r"[(_][A-Z][A-Za-z0-9_^+-]*\)?"
 _TABLE = (
-    # signs, what follows them, words of a question
+    # symbols, the text behind them, words by which a question asks for them
     ("P Pr Prob", r"\((?!\d)", "probab|chance|likel|wahrscheinlich|概率|確率|확률|вероятн|ймовірн|olasılı"
      "|xác suất|peluang"
      "|prawdopodob|احتمال|प्रायिकता|ความน่าจะ|kans|sannolik|todennäk"),
@@ -259,6 +272,7 @@ _TABLE = (
 
 
 def _signs() -> Iterator[tuple[str, _Sign]]:
+    """The symbols of the table, each with one of its meanings; a symbol of several meanings comes several times."""
     for signs, of, asked in _TABLE:
         for sign in signs.split():
             yield sign, _Sign(re.compile(of), re.compile(asked, re.IGNORECASE))
@@ -275,7 +289,10 @@ _NEAR_BRACKET = re.compile(r"(?<=[(\[|])\s+|\s+(?=[)\](\[_^|])|(?<=[_^])\s+")
 
 
 def _named_value(text: str) -> tuple[str, str] | None:
-    """What stands before an answer's first sign of equality outside of brackets, as plain text, and what behind it."""
+    """The name before an answer's first equals sign, as plain text, and the value behind it: `("Var(X)", "3")`.
+
+    None if the answer has no equals sign outside of brackets, or none near its beginning.
+    """
     depth = 0
     for at, char in enumerate(text[:_LONGEST_NAME]):
         depth += (char in "([{") - (char in ")]}")
@@ -288,18 +305,20 @@ def _named_value(text: str) -> tuple[str, str] | None:
 
 
 def asked_by_sign(name: str, asked: Question) -> bool | None:
-    """Whether a value is equated with a sign of what the question asks for in words, `V(X)`; None for no sign."""
+    """Whether a name means by its symbol what the question asks for in words: `V(X)` for the variance.
+
+    False if it means something else, as `E(X)` does. None if the name has no known symbol, or if that cannot be
+    decided.
+    """
     named = _named_value(f"{name}=") if name else None
     return None if named is None else _is_asked_by_sign(named[0], asked)
 
 
 def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
-    """Whether a name's signs are of what the question asks for in words; None where it has none, or the question's.
+    """As `asked_by_sign`, for a name without spaces and braces.
 
-    Of two things with signs, the clause that asks tells which.
-
-    Args:
-        name: what an answer gives its value, without spaces and braces.
+    None also if the question itself has the symbol. If the question has two things with symbols, the clause that asks
+    decides.
     """
     if (whole := _is_whole_asked(name, asked)) is not None:
         return whole
@@ -321,7 +340,7 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
     if own[0][0] in _OF_SUBSTANCES and (thing := _CHEMICAL.search(re.sub("[_ ]", "", rest))) is not None:
         asked_for, own_sign = substances(asked.text), [one for one in own[0][1] if one.of.pattern == _SUBSTANCE]
         return (_is_asked(own_sign, asked.text) and thing[0] in asked_for) if asked_for else None
-    if not _is_of_things_said(event, own, asked):
+    if not _has_question_terms_only(event, own, asked):
         return None
     joined, asked_joined = _JOINS_SETS.search(name), _JOINS_SETS.search(asked.text)
     if joined is not None and asked_joined is None:
@@ -342,7 +361,15 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
 
 
 def _is_between(points: Sequence[str], things: Sequence[str], asked: Question) -> bool:
-    """Whether a distance is between the things asked for; one of them may have its name, as a plane, in the answer."""
+    """Whether a distance is between the points that the question names, as they are in the clause that asks.
+
+    One of two may have the answer's own name, `E` for a plane, if the question names only the other.
+
+    Args:
+        points: the capital letters of the answer's name: `A` and `B` in `d(A,B)`.
+        things: the capital letters of the clause that asks.
+        asked: the question.
+    """
     known = {*points} & {"O", *asked.letters}
     return known == {*things[: len(known)]} and (known == {*points} or len(known) == len({*things}) == 1)
 
@@ -351,7 +378,12 @@ _OF_NUMBERS = re.compile(r"(?P<short>[^\W\d_]{3,6})\((?P<of>\d+(?:[,;]\d+)+)\)")
 
 
 def _abbreviates(name: str, question: str) -> bool:
-    """Whether a name is the first letters of words of the question, and of its numbers: `НОК(84,90)`, `lkkt(84,90)`."""
+    """Whether a name is made of the first letters of words of the question, and its numbers are there: `НОК(84,90)`.
+
+    Args:
+        name: letters and numbers in brackets.
+        question: for `НОК`, it has the words `наименьшее общее кратное`.
+    """
     found = _OF_NUMBERS.fullmatch(name.replace(" ", ""))
     if found is None or not {*re.findall(r"\d+", found["of"])}.issubset(re.findall(r"\d+", question)):
         return False
@@ -361,7 +393,7 @@ def _abbreviates(name: str, question: str) -> bool:
 
 
 def _is_whole_asked(name: str, asked: Question) -> bool | None:
-    """As `_is_asked_by_sign`, of names that are no sign and what it is of: `[L:K]`, `|\\nabla f(1,2)|`."""
+    r"""As `_is_asked_by_sign`, for names without such a symbol: `[L:K]`, `|\nabla f(1,2)|`, abbreviations."""
     if _abbreviates(name, asked.text):
         return True
     formulas = bare_formulas(asked.text)
@@ -377,7 +409,7 @@ def _is_whole_asked(name: str, asked: Question) -> bool | None:
         pair = (of, over) if words["degree"] else (over, of)
         *_, last = [asked.text, *(one for one in re.split(r"[.。]\s+", asked.text) if len(_FORMULA.findall(one)) > 1)]
         sides = [bare_formula(one or other).split("=") for one, other in _FORMULA.findall(last)]
-        # a field that the question tells of by a polynomial has the answer's own name
+        # a field that the question describes by a polynomial may have any name in the answer
         return any(
             pair[1] in second and (pair[0] in first or not any(map(str.isupper, "".join(first))))
             for first, second in pairwise(sides)
@@ -386,7 +418,7 @@ def _is_whole_asked(name: str, asked: Question) -> bool | None:
 
 
 def _in_one_form(name: str, asked: Question) -> str:
-    """A size, an order or an extreme with its sign first: `card(A)` for `|A|`, `max f` for `f_{\\max}`."""
+    r"""A size, order or extreme with its symbol first: `card(A)` for `|A|`, `\max f` for `f_\max`."""
     if name[:1] == "|" == name[-1:] and len(name) > _SHORTEST_SIZE:
         inside = name[1:-1]
         is_asked = _OF_ORDERS.search(asked.text) is not None and "|" not in asked.text
@@ -398,14 +430,27 @@ def _in_one_form(name: str, asked: Question) -> str:
 
 
 def _without_asked_formula(name: str, sign: str, rest: str, asked: Question) -> str:
-    """A name without the question's formula of which its sign is written: `\\operatorname{Res}_{z=0}\\frac{1}{z}`."""
+    r"""A name without the formula behind its symbol, if that is the question's: `Res_(z=0)` for `Res_(z=0)\frac1z`.
+
+    Args:
+        name: the whole name.
+        sign: the symbol it begins with.
+        rest: the text behind the symbol.
+        asked: the question.
+    """
     whole = _INDEXED.sub("", rest, count=1)
     is_asked = sign in (*_OF_FUNCTIONS, "Res") and len(whole) > 1 and bare_formula(whole) in bare_formulas(asked.text)
     return name.removesuffix(whole) if is_asked else name
 
 
 def _is_taken_elsewhere(sign: str, rest: str, asked: Question) -> bool:
-    """Whether a residue or a divergence is at another place, or a number of a graph is another's."""
+    """Whether a symbol is of a different point, graph or vector than the question's: `Res_(z=1)` if `z=0` is asked for.
+
+    Args:
+        sign: the symbol.
+        rest: the text behind the symbol.
+        asked: the question.
+    """
     if sign == "card" and (letter := re.search(r"([a-z])\)$", rest)) is not None:
         # of the formulas alone: `30 m/s` names nothing
         letters = {*LETTERS.findall(" ".join(bare_formulas(asking_clause(asked.text)[0] or asked.text)))}
@@ -423,10 +468,10 @@ def _is_taken_elsewhere(sign: str, rest: str, asked: Question) -> bool:
 
 
 def _is_place(place: str, question: str) -> bool:
-    """Whether a question has a place or a thing: `z=i`, or i, K_5."""
+    """Whether a question has a point or a thing: `i` if it has `z=i`, or `K_5`."""
     named = re.fullmatch(r"[CKPWQ]_(\d+)", place)
     if named is not None and re.search(r"[A-Z]_", question) is None:
-        # a graph that the question tells of in words
+        # a graph that the question describes in words
         return re.search(rf"(?<!\d){named[1]}(?!\d)", question) is not None
     if place in bare_formulas(question) or re.fullmatch(r"f|f\([a-z]\)|f[a-z]", place) is not None:
         return True
@@ -448,11 +493,14 @@ _OVER_SET = re.compile(r"\s*+\w*+\s*+\\in(?![a-z])\s*\\?[A-Za-z]+\s*")
 
 
 def _is_of_another_formula(rest: str, asked: Question) -> bool:
-    """Whether what a sign is written of is neither the question's formula or function, nor a letter for it."""
+    r"""Whether the symbol's argument is neither a formula or function of the question, nor a letter that may mean it.
+
+    `(x+1)`, as in `\deg(x+1)`, if the question asks for the degree of `x^2`.
+    """
     formula = _OVER_SET.sub("", _INDEXED.sub("", rest, count=1))
     plain = bare_formula(formula)
     formulas = bare_formulas(asked.text)
-    # what works on the sign's value is no part of what it is of: `\\det(A)^2`
+    # an operation on the value is no part of the argument: `\\det(A)^2`
     is_whole = _INSIDE.sub("", formula) == "" or "(" not in formula
     if not is_whole or _IS_OF_LETTERS.search(formula) is None or plain in formulas:
         return False
@@ -461,13 +509,20 @@ def _is_of_another_formula(rest: str, asked: Question) -> bool:
     if len(plain) == 1 and plain.islower() and plain in LETTERS.findall(" ".join(formulas)):
         # a variable, unless the question has a function of that name
         return f"{plain}(" not in asked.text
-    # one of several things that the question names is no other one
+    # one of several things that the question names is one that it may ask for
     named = {*_NAMED.findall("$".join(formulas))}
     return len(plain) == 1 and (plain not in named if named and plain.isupper() else f"({plain})" in asked.text)
 
 
 def _bound_of(text: str, kinds: Mapping[str, re.Pattern[str]]) -> tuple[str, int | None] | None:
-    """The kind of the first bound in a text, and its number where that can be read; None where it has no bound."""
+    """The kind of the first bound in a text, and its number: `(">=", 3)` for `at least three heads`.
+
+    The number is None if it cannot be read. None if the text has no bound.
+
+    Args:
+        text: the words of a question.
+        kinds: a pattern of words for each kind of bound.
+    """
     for kind, said in kinds.items():
         if (found := said.search(text)) is None:
             continue
@@ -481,10 +536,12 @@ _TIMES = re.compile(r"(?<=[^\W\d_]{3})ma+l\b")
 
 
 def _in_figures(said: re.Match[str]) -> str:
+    """A match of Chinese number signs in digits, between spaces."""
     return f" {in_chinese_figures(said[0]) or said[0]} "
 
 
 def _first_number(words: Sequence[str]) -> int | None:
+    """The first number among words, in digits or spelled out: 3 in `of three`; None if there is none."""
     for at, word in enumerate(words):
         value = next(numbers_said(word), None)
         spelled = number_in_words(words[at:]) if value is None else None
@@ -494,9 +551,9 @@ def _first_number(words: Sequence[str]) -> int | None:
 
 
 def _without_bound(name: str, asked: Question) -> tuple[str, bool]:
-    """An event without its bound, where the question has one in words; and whether they are the same.
+    r"""An event without its bound, `P(X)` for `P(X\ge 3)`, and whether the question has the same bound in words.
 
-    Of counts, more than 3 are at least 4.
+    `more than 2` and `at least 3` are the same. The name keeps its bound if the question has none with a number.
     """
     found = _EVENT_BOUND.search(name)
     told = None if found is None else _bound_of(asked.text, _BOUNDS_IN_WORDS)
@@ -507,12 +564,12 @@ def _without_bound(name: str, asked: Question) -> tuple[str, bool]:
     is_same = own == wanted or (wanted[1] is None and own[0] == wanted[0])
     if not is_same and wanted[1] is not None:
         is_same = _of_counts(*own) == _of_counts(wanted[0], wanted[1])
-    # a number that is read is the question's
+    # the question has the bound, so the name need not have it
     return name if wanted[1] is None else name.replace(found[0], ""), is_same
 
 
 def _of_counts(kind: str, number: int) -> tuple[str, int]:
-    """A bound of whole numbers that holds its own end."""
+    """The bound of whole numbers that includes its end: `(">=", 4)` for more than 3."""
     return {">": (">=", number + 1), "<": ("<=", number - 1)}.get(kind, (kind, number))
 
 
@@ -520,9 +577,10 @@ _NEAR_BOUND = 24
 
 
 def _signs_of(name: str) -> tuple[list[tuple[str, list[_Sign]]], str]:
-    """The signs of a name that begins with one, and what stands behind the last; none where it begins otherwise.
+    r"""The symbols in a name that begins with one, each with its possible meanings, and the text behind the last
+    symbol.
 
-    What stands before a sign may work on its value: `2\\det A`.
+    Empty if the name begins otherwise: in `2\det A`, the factor changes the value.
     """
     own: list[tuple[str, list[_Sign]]] = []
     rest = ""
@@ -537,11 +595,15 @@ def _signs_of(name: str) -> tuple[list[tuple[str, list[_Sign]]], str]:
 
 
 def _is_asked(meant: Sequence[_Sign], asks: str) -> bool:
+    """Whether the words ask for any of these meanings of a symbol."""
     return any(one.asked.search(asks) for one in meant)
 
 
 def _is_of_other_event(name: str, asked: Question) -> bool:
-    """Whether a name tells of a thing of the question, where what asks tells of another one: `P(\\text{both blue})`."""
+    r"""Whether a name has one of the question's counted things, and the clause that asks has a different one.
+
+    `P(\text{both blue})` if there are `4 red and 6 blue balls` and the probability of two red ones is asked for.
+    """
     text, begins = asked.text.lower(), asking_clause(asked.text)[0].lower()
     # with its condition: `the probability that both are red`
     told, _, condition = text.partition(begins) if begins else (text, "", "")
@@ -558,8 +620,8 @@ _TELLING = re.compile(r"(?<!\\)\b[^\W\d_]{3,}")
 _COUNTED_SO = re.compile(r"\d\$?\s([^\W\d_]{3,})(?:\s([^\W\d_]{3,}))?")
 
 
-def _is_of_things_said(name: str, own: Sequence[tuple[str, object]], asked: Question) -> bool:
-    """Whether the numbers and words that a name has beside its signs are the question's."""
+def _has_question_terms_only(name: str, own: Sequence[tuple[str, object]], asked: Question) -> bool:
+    """Whether the numbers and words in a name, beside its symbols, are the question's: `P(X=3)` for `three heads`."""
     numbers = Counter(re.findall(r"\d+", _CHEMICAL.sub("", name)))
     said = {str(one) for one in numbers_said(asked.text)}
     given = Counter(re.findall(r"\d+", asked.text))
@@ -601,19 +663,25 @@ _OF_DEGREES = re.compile(
 
 
 def bare_formula(text: str) -> str:
-    """A formula without what only sets it."""
+    r"""A formula without spaces, dollar signs, braces, round brackets and commands that only change how it looks.
+
+    `x` for `\left( x \right)`, `Rx` for `\mathbb{R}\, x`.
+    """
     return re.sub(
         r"\\(?:left|right|[dt](?=frac)|[ ,;:!])|[${}()\s]|\\(?:mathbb|mathrm|operatorname)(?![a-z])", "", text
     )
 
 
 def bare_formulas(question: str) -> list[str]:
-    """The formulas of a question and the sides of its equations, without what only sets them, in their order."""
+    """The formulas of a question and the sides of its equations, as `bare_formula` gives them, in their order.
+
+    `x+1=3`, `x+1` and `3` for `Solve $x + 1 = 3$.`
+    """
     found = [bare_formula(one or other) for one, other in _FORMULA.findall(question)]
     return [side for one in found for side in dict.fromkeys((one, *one.split("=")))]
 
 
-# What works on a value beside its sign, and what tells an event from another: its complement, a bound, a condition
+# Operations on a value beside its symbol, and marks that make a different event: a complement, a bound, a condition
 _WORKS = re.compile(r"\\(?:sqrt|frac|cdot|times|ln|log)(?![a-z])|[-+*/^'!]|\d")
 _EVENT_BOUND = re.compile(
     r"(?<=[A-Za-z])\s*(?P<sign>\\[gl](?:eq?|t|eqslant)(?![a-z])|[<>=≥≤]=?)\s*(?P<number>\d{1,6})(?=\))"
@@ -653,11 +721,14 @@ _OF_EVENTS = re.compile(
 
 
 def substances(question: str) -> set[str]:
-    """The formulas of substances that a question asks for, by these or by name."""
+    """The chemical formulas of the substances that a question asks for, also by name: `H2O` for `the mass of water`.
+
+    If the clause that asks has none, and the question has only one, it is that.
+    """
     plain = re.sub(r"[_{}$^]|\\\w+|\(\w*\)", "", question)
     asks = asking_clause(plain)[0] or plain
     found = {*_CHEMICAL.findall(asks), *(one for one, named in _SUBSTANCES.items() if named.search(asks))}
-    # of a solution, the only one that the question has
+    # otherwise the only substance that the question has
     return found if found or len(only := {*_CHEMICAL.findall(plain)}) > 1 else only
 
 
@@ -674,7 +745,9 @@ _SUBSTANCES = {
 
 
 def _is_variable(name: str, asked: Question) -> bool:
-    """Whether a name is a letter that the question's function is of, or another function: their extremes are others."""
+    """Whether a name has other extremes than the question's function: a variable of it, `x`, or a different function,
+    `g(x)`.
+    """
     if _CALL.fullmatch(name) is not None:
         return _CALL.search(asked.text) is not None and name not in asked.text
     return len(name) == 1 and f"({name})" in asked.text
@@ -683,7 +756,7 @@ def _is_variable(name: str, asked: Question) -> bool:
 _CALL = re.compile(r"[a-zA-Z]\([a-z]\)")
 
 
-# Signs that stand for other things as well
+# Symbols that often have other meanings
 _COMMON = frozenset({"n", "N", "m", "c", "C", "V", "M", "w", "d", "max", "min", "sup", "inf", "deg", "ord", "card"})
 
 
@@ -693,7 +766,13 @@ _ADDED = re.compile(r"\w\s*[-+]\s*\w")
 
 
 def _is_of_sum(text: str, letter: str, value: str) -> bool:
-    """Whether a text gives a sum the value that its letter has: `p+2=3` for `p=3`."""
+    """Whether a text gives a sum the value that belongs to its letter: `p+2=3` if `p=3` is right.
+
+    Args:
+        text: the answer.
+        letter: the letter of the reference, `p`.
+        value: its value, `3`.
+    """
     name, said = _named_value(text) or ("", "")
     return said.strip() == value.strip(" $") and letter in LETTERS.findall(name) and _ADDED.search(name) is not None
 
@@ -705,8 +784,11 @@ _FORMULA = re.compile(r"\$([^$]+)\$|\\\((.+?)\\\)", re.DOTALL)
 
 
 def _is_asked_first(what: str, asked: Question) -> bool:
-    """Whether what an answer gives another form of is the first formula of what is asked, or that without its ring."""
-    # a sign in a formula may end the clause
+    r"""Whether a formula is the first one in the clause that asks, or that one without the ring behind a semicolon.
+
+    `\pi_1(X)` in `\pi_1(X)\cong\mathbb{Z}` if the question says `Compute $\pi_1(X)$`.
+    """
+    # a punctuation mark in a formula may end the clause
     formula = _FORMULA.search(asked.text, max(asked.text.find(asking_clause(asked.text)[0]), 0))
     if formula is None:
         return False
@@ -714,8 +796,12 @@ def _is_asked_first(what: str, asked: Question) -> bool:
     return own == wanted or (own[-1:] == ")" and wanted.startswith(f"{own[:-1]};"))
 
 
-def _label(text: str, asked: Question) -> tuple[str, bool]:
-    """The value behind a label that the question has, else the text; and whether it is another thing's."""
+def _without_name(text: str, asked: Question) -> tuple[str, bool]:
+    r"""The value behind a name that the question asks for, else the whole text; and whether the name means something
+    else.
+
+    `("3", False)` for `\operatorname{Var}(X)=3` if a variance is asked for, and `("E(X)=3", True)` for `E(X)=3`.
+    """
     if asked.text and (named := _named_value(text)) is not None:
         if _is_given_another(*named, asked):
             return text, True
@@ -736,7 +822,7 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
     said, name, thing = ("".join(one.split()) for one in (asked.text, found["name"], found["thing"]))
     has_thing, group = thing in said, found["group"]
     if (name and name in said) or (group and f"{group}_" in said):
-        # its sign is the question's, which tells of which thing it is asked
+        # the question itself has the symbol, and says of what it asks for it
         is_own = asked.asks_for(found["label"])
     elif group:
         is_own = _OF_GROUPS[group].search(asked.text) is not None
@@ -763,7 +849,7 @@ _ORIGIN = re.compile(
 )
 
 
-# Where a question says that something is taken: `t=2`, `(0|1)`; else after how long
+# The points at which a question evaluates something: `t=2`, `(0|1)`; if it has none, the times
 _PLACES = re.compile(
     r"(?<![a-zA-Z])[a-z]\s*=\s*(-?\d+(?:\.\d+)?)(?![\d^]*[a-z])|\(\s*(-?\d+(?:\.\d+)?)\s*[,;|]\s*-?\d+(?:\.\d+)?\s*\)"
 )
@@ -771,7 +857,10 @@ _NUMBER_SAID = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def _is_called_there(call: re.Match[str], asked: Question) -> bool:
-    """Whether the question has no letter for a function, but the place where the answer takes its own."""
+    """Whether the answer's own function is taken at the argument that the question gives: `v(3)` for `after 3 seconds`.
+
+    The question itself must not use the letter.
+    """
     name = call["name"]
     signs = [one for one in SIGNS.get(name.lstrip("\\"), ()) if one.of.pattern == _CALLED]
     if name in asked.letters or (len(name) > 1 and name in asked.text) or (signs and not _is_asked(signs, asked.text)):
@@ -782,7 +871,9 @@ def _is_called_there(call: re.Match[str], asked: Question) -> bool:
 
 
 def _is_time(word: str) -> bool:
-    """Whether a word is a unit of time, or begins with one where words have no spaces between them."""
+    """Whether a word is a unit of time, or, in a language without spaces between words, begins with one: `seconds`,
+    `小时后`.
+    """
     units = [unit_named(one) for one in ((word,) if ord(word[0]) < _UNSPACED else (word[:1], word[:2]))]
     return any(dict(measure(((one, 1),)).dimension).keys() & {"time", "year"} for one in units if one is not None)
 
@@ -791,7 +882,7 @@ _SPAN = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\$?\s*(?:个|個)?([^\W\d_]+)")
 _UNSPACED = 0x3000
 
 
-# Functions of numbers: how a set is parted, and sums of powers
+# Functions of numbers: in how many ways a set is divided, and sums of powers
 _PARTED = re.compile(
     r"(?<![a-zA-Z\\])S\((?P<of>\d{1,2}),\s*(?P<into>\d{1,2})\)|\\?(?P<all>\d{1,2})\s*\\(?:brace|atop)\s*(?P<parts>\d{1,2})\\?"
 )
@@ -799,14 +890,21 @@ _SUMS_OF_POWERS = {"\\zeta(2)": r"(\frac{\pi^2}{6})", "\\zeta(4)": r"(\frac{\pi^
 
 
 def _ways_to_part(found: re.Match[str]) -> str:
+    """The number of ways to divide a set into so many parts, in brackets: `(25)` for a match of `S(5,3)`."""
     n, k = int(found["of"] or found["all"]), int(found["into"] or found["parts"])
     return f"({sum((-1) ** j * comb(k, j) * (k - j) ** n for j in range(k + 1)) // factorial(k)})"
 
 
 def _is_true_of_numbers(name: str, value: str, asked: Question) -> bool:
-    """Whether functions of the question's numbers have the value behind them: `3!\\,S(5,3) = 150`.
+    r"""Whether an equation with such numbers of ways, or sums of powers, is true: `3!\,S(5,3) = 150`.
 
-    No word of the question is needed: where the equation holds, its value is no other thing's.
+    Its numbers have to be the question's, but no word is needed: if the equation is true, it does not name another
+    thing.
+
+    Args:
+        name: the left side.
+        value: the right side.
+        asked: the question.
     """
     if "S(" in asked.text or not {*map(Fraction, re.findall(r"\d+", name))} <= {*numbers_said(asked.text)}:
         return False
@@ -817,13 +915,14 @@ def _is_true_of_numbers(name: str, value: str, asked: Question) -> bool:
 
 
 def same_value(text: str, other: str) -> bool:
+    """Whether two formulas have the same exact value: `3+4` and `7`. False if one cannot be read."""
     with suppress(Unreadable, TooComplex):
         mine, theirs = (value_at(other, parse_tokens(tokenize(side))) for side in (text, other))
         return mine is not None and mine == theirs
     return False
 
 
-# What a function maps from or to, and a part of a complex number
+# The domain or range of a function, and a part of a complex number
 _PART_OF = re.compile(
     r"\s*\\(?:(?:mathrm|text|operatorname|mbox)\s*\{\s*)?"
     r"(?P<name>[Dd]om(?:[aä]in|inio|aine)?|[Rr]an(?:ge)?|[Ii]m(?:age)?|[Rr]e)(?![a-zA-Z])\s*+"
@@ -842,7 +941,15 @@ _PARTS_ASKED["im"] = re.compile(f"{_PARTS_ASKED['ra'].pattern}|imagin|虚部|허
 
 
 def _without_place(text: str, ref: str, asked: Question) -> str:
-    """The value without the point at which it is taken, or the formula of a sequence without its first index."""
+    r"""The value without the point at which it is taken, or the formula of a sequence without its first index.
+
+    `3` for `\left.\frac{dy}{dx}\right|_{x=1}=3` if that is asked for; `a_n = 2n-1` for `a_n = 2n-1, n \ge 1`.
+
+    Args:
+        text: the answer.
+        ref: the reference, which must not have the same form.
+        asked: the question.
+    """
     at_point = _AT_POINT.fullmatch(text) if "|_" in text and "=" not in ref else None
     if at_point is not None and _is_asked_there(at_point["what"], at_point["at"], asked.text):
         return at_point["value"]
@@ -851,7 +958,13 @@ def _without_place(text: str, ref: str, asked: Question) -> str:
 
 
 def _is_asked_there(what: str, at: str, asked: str) -> bool:
-    """Whether a question asks for a derivative of this order at this point."""
+    r"""Whether a question asks for a derivative of this order at this point.
+
+    Args:
+        what: the derivative, `\frac{dy}{dx}`.
+        at: the point, `x=1`.
+        asked: the text of the question.
+    """
     plain = "".join(re.sub(r"\\[ ,;:!]|[${}]", "", asked).split())
     second = _SECOND_ORDER.search(what) is not None
     place = "".join(re.sub(r"[{}]", "", at).split())
@@ -873,7 +986,7 @@ def _is_asked_there(what: str, at: str, asked: str) -> bool:
 _DERIVES = re.compile(r"'|\\prime|\\frac\{?\s*d|\\[dt]frac\{?\s*d|\\partial|\\nabla|grad|\\dot")
 _SECOND_ORDER = re.compile(r"''|\\prime\\prime|d\^\{?2|\\ddot|\\partial\^\{?2|\^\{?\(2\)")
 _SAID_SECOND = re.compile("second derivative|zweite|seconde|segunda|seconda|втор|二阶|二階", re.IGNORECASE)
-# `a_n = 2n-1, n \\ge 1`, which says of a sequence what it is
+# `a_n = 2n-1, n \\ge 1`: the second part only says from which index on
 _FROM_THE_FIRST = re.compile(
     r"(?P<said>\s*[a-zA-Z]_\{?(?P<index>[a-z])\}?\s*=[^=]+?)(?:[,，;；]|\\q?quad(?![a-z])|(?=[(（]))"
     r"(?:\s|\\[ ,;:!])*[(（]?\s*(?P=index)\s*(?:\\g[et]q?(?![a-z])|\\geqslant|>=|≥)\s*[01]\s*[)）]?"
@@ -887,7 +1000,7 @@ _AT_POINT = re.compile(
 
 # `\\mathbb{E}[X] =`
 _DOUBLE_STRUCK = re.compile(r"\A\s*\\(?:mathbb|mathbf|mathsf)\s*\{?([EPV])\}?(?=\s*(?:\\left\s*)?[(\[])")
-# `100_{10} = 202_7`, and a value that is called best by a star
+# `100_{10} = 202_7`, and a star that marks the best value
 _IN_TEN = re.compile(r"\s*(\d{1,18})_\{?10\}?\s*=\s*(?=\S+_)")
 _STARRED = re.compile(
     r"(?<![a-zA-Z\\])([a-zA-Z](?:_\{?\w\}?)?)\s*\^\s*\{?\s*(?:\\(?:ast|star)(?![a-z])|\*)\s*\}?"
@@ -898,7 +1011,7 @@ _MODULUS = re.compile(r"\\[pb]?mod\s*+(?:\{\s*+)?(\d+)|\(\s*+\\?(?:mod|text\s*\{
 
 
 def _is_modulus_asked(text: str, asked: Question) -> bool:
-    """Whether the question has the number by which an answer takes its remainder."""
+    r"""Whether the question has the modulus of the answer: 7 for `3 \pmod{7}`. Powers of ten are not checked."""
     moduli = [one or other for one, other in _MODULUS.findall(text)]
     # the last two digits are the remainder by 100
     others = [one for one in moduli if one.strip("0") != "1"]
@@ -906,7 +1019,10 @@ def _is_modulus_asked(text: str, asked: Question) -> bool:
 
 
 def _without_mark(text: str, asked: Question) -> str:
-    """An answer without the same number in another base before it, and its name without a star that is its own."""
+    """An answer without the same number in base ten before it, and without a star on its own letter.
+
+    `202_7` for `100_{10} = 202_7`, and `x = 3` for `x^* = 3`.
+    """
     text = _DOUBLE_STRUCK.sub(r"\1", text, count=1)
     if (ten := _IN_TEN.match(text)) is not None and re.search(rf"(?<!\d){ten[1]}(?!\d)", asked.text) is not None:
         return text[ten.end() :]
@@ -928,14 +1044,18 @@ _OF_TWICE = re.compile(
 
 
 def _is_own_letter(letter: str, asked: Question) -> bool:
-    """Whether a letter is the answer's own, or the question gives its value: then it is not what is asked for."""
+    """Whether twice this letter may be a diameter or axis that is asked for: `r` in `2r = 6`.
+
+    The letter has to be the answer's own, or the question has to give its value, so that the letter itself is not asked
+    for.
+    """
     if _OF_TWICE.search(asked.text) is None:
         return False
     return letter not in asked.letters or re.search(rf"(?<![a-zA-Z\\]){letter}\s*=\s*\d", asked.text) is not None
 
 
 _BRACED = re.compile(r"\\\{.*\\\}", re.DOTALL)
-# That there is no other value
+# Words that exclude other values
 _ONLY = re.compile(
     r"\s*\\text\s*\{\s*(?:only|exactly|just|nur|genau|seulement|sólo|solo|solamente|soltanto|apenas|somente|только|лише"
     r"|tylko|sadece|仅|只有|のみ|chỉ)\s*\}\s*(?=[a-zA-Z\\])"
@@ -943,11 +1063,19 @@ _ONLY = re.compile(
 
 
 def value_named(text: str, ref: Side, asked: Question) -> str | None:
-    """An answer without the sign that it gives its value; None for the sign of something else than what is asked."""
+    """The value without the name that the answer gives it: `3` for `V(X)=3` if the variance is asked for.
+
+    None if the name means something else. A text without a name is given back as it is.
+
+    Args:
+        text: the answer.
+        ref: the reference.
+        asked: the question.
+    """
     text = _without_mark(_ONLY.sub("", text, count=1) if _ONLY.match(text) else text, asked)
     if "mod" in text and "mod" not in ref.text and not _is_modulus_asked(text, asked):
         return None
-    text, is_of_another = (text, False) if LISTS.search(_BRACED.sub("", ref.text)) else _label(text, asked)
+    text, is_of_another = (text, False) if LISTS.search(_BRACED.sub("", ref.text)) else _without_name(text, asked)
     if ref.text[:1] in "(\\" and (named := _named_value(text)) is not None and "=" not in ref.text:
         # a vector, whose coordinates are no list
         is_own = False if _is_given_another(*named, asked) else _is_asked_set(named[0], asked)

@@ -1,4 +1,4 @@
-r"""An answer in its place: the verdict on it with what the words around it, and the values beside it, make of it."""
+"""The verdict on an answer at its position in the output: the words around it and the values behind it count, too."""
 
 from __future__ import annotations
 
@@ -82,11 +82,17 @@ from agentscope_tuner.verify.words import (
 
 
 def _is_given(again: str, answer: str, behind: str, question: str) -> bool:
-    """Whether a number behind an answer is the question's, and only said again: `12 weeks in 84 days`.
+    """Whether a number behind an answer only repeats the question's: `12` in `12 weeks in 84 days`.
 
-    In a later sentence it is so beside other numbers of the question: `She had 12, and ate 5.`
+    In a later sentence, it has to be beside other numbers of the question: `She had 12, and ate 5.`
+
+    Args:
+        again: the number.
+        answer: the answer itself.
+        behind: the text behind the answer.
+        question: the text of the question.
     """
-    number = _standing(again)
+    number = _number_pattern(again)
     sentences = SENTENCE_END.split(behind)
     at = next((at for at, one in enumerate(sentences) if number.search(one)), len(sentences))
     if at == len(sentences) or announces(behind) or number.search(question) is None:
@@ -101,8 +107,8 @@ _CLAUSES = re.compile(r"[,，;；。!！?？\n]|\.(?!\d)|\b(?:and|while|whereas)
 
 
 def _is_of_another(again: str, behind: str, question: str) -> bool:
-    """Whether a number behind an answer is that of somebody or something else of the question: `and Ann is 12`."""
-    number = _standing(again)
+    """Whether a number behind an answer belongs to a different person or thing of the question: `and Ann is 12`."""
+    number = _number_pattern(again)
     clause = next((one for one in _CLAUSES.split(behind) if number.search(one)), "")
     found = number.search(clause)
     if found is None or clause[: found.start()].endswith("("):
@@ -120,7 +126,11 @@ _ENDS_CLAUSE = re.compile(r"[;；。!！?？\n]|[,，](?!\s?-?\d)|\.(?!\d)")
 
 
 def _subject_before(before: str, question: str) -> str:
-    """Whom of the question a box is given to, where another is asked for: `So Ann is \\boxed{24}`."""
+    r"""The person of the question to whom a box is given, if a different one is asked for: `Ann` for
+    `So Ann is \boxed{24}`.
+
+    Empty if there is none.
+    """
     near = before[-_NEAR_SUBJECT:]
     # it begins in one of the last two lines
     ends = _ENDS_GIVEN_TO.search(near, near.rfind("\n", 0, max(near.rfind("\n"), 0)) + 1)
@@ -152,12 +162,12 @@ _GIVEN_TO = re.compile(
     r"\W*(?:(?i:so|thus|therefore|hence|then|and|also|daher|donc|luego|quindi|portanto)\s)*[A-ZÀ-ÞА-Я]\w+\s\w+"
     r"|\W*(?:所以|因此|则|那么|故|答[:：]?)?[\u4e00-\u9fff]{1,6}[是有为]"
 )
-# How that ends, which is found sooner
+# How such a clause ends: a faster search, done first
 _ENDS_GIVEN_TO = re.compile(r"(?:[A-ZÀ-ÞА-Я]\w+(?:['’]s \w+)?\s\w+|[是有为])[ $\\(\[{*:：]*\Z")
 
 
 def _without_word(roughly: re.Match[str]) -> str:
-    """What a text keeps of the mark of a rounded value: its sign, or what opens the formula behind its word."""
+    """The mark of a rounded value without its word: ` $` for `about $`. A `≈` stays."""
     said = roughly[0]
     return said if "≈" in said or "\\" in said else said[len(said.rstrip("$ \n\t")) :]
 
@@ -170,20 +180,26 @@ _ASKED_UNSPACED = re.compile(r"(?:多少|[几幾何])(?P<noun>[\u3040-\u9fff]{1,
 
 
 def _given_unspaced(text: str, behind: str, question: str) -> str:
-    """The noun behind a box of which the question gives a number, and asks for another one: `20辆` for `多少人`."""
+    """The noun right behind a box, in a language without spaces, if the question asks for a different one.
+
+    `辆` for `20辆` if the question gives a number of `辆`, and asks `多少人`. Empty if there is none.
+    """
     said = _NOUN_UNSPACED.match(behind) if text.isdigit() else None
     asked = None if said is None else _ASKED_UNSPACED.search(asking_clause(question)[0])
     if said is None or asked is None or said["noun"] in asked["noun"]:
         return ""
     noun = said["noun"]
-    # of two things with one measure word the names tell: `个盘子`, `个苹果`
+    # two things with one measure word are distinguished by their names: `个盘子`, `个苹果`
     differs = asked["noun"][0] != noun[0] or (len(noun) > 1 < len(asked["noun"]) and asked["noun"][1] != noun[1])
     is_given = re.search(rf"\d\s?{noun}", question) is not None and differs
     return noun if is_given and re.search(rf"\d\s?{asked['noun'][0]}", question) is not None else ""
 
 
 def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ...]]:
-    """The values that the text behind an answer states again, but for those that the question gives or others have."""
+    """The values that the text behind an answer states for it again, each in its possible spellings.
+
+    Left out are the numbers that the question gives, and those that belong to other things.
+    """
     if (other := _other_coordinate(found.text or "", found.behind)) != "":
         return [(other,)]
     if not found.again:
@@ -219,7 +235,10 @@ _NUMBERS = re.compile(r"(?:\\left)?\((?P<said>[-\d.,;\s]+?)(?:\\right)?\)")
 
 
 def _other_coordinate(text: str, behind: str) -> str:
-    """The number that the text behind a point calls its coordinate, and that is another one's; empty for none."""
+    """The number that the text behind a point calls one of its coordinates, if it is not: `5` for `x-coordinate is 5`.
+
+    Empty if there is none.
+    """
     point = _NUMBERS.search(text) if "oord" in behind or "标" in behind or "標" in behind or "좌표" in behind else None
     if point is None:
         return ""
@@ -229,12 +248,12 @@ def _other_coordinate(text: str, behind: str) -> str:
 
 
 def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
-    """Whether what stands around a number behind an answer shows that it is another quantity, or a part of a check.
+    """Whether the words around a number behind an answer show that it is a different quantity, or a part of a check.
 
-    So do its unit, the noun that its clause begins with, a case of its own, and arithmetic.
+    Its unit may show that, a noun or a case of its own, or arithmetic that leads from the answer to it.
     """
     behind, text = found.behind, found.text or ""
-    at = next(reversed(list(itertools.islice(_standing(number).finditer(behind), _MOST_SAID))), None)
+    at = next(reversed(list(itertools.islice(_number_pattern(number).finditer(behind), _MOST_SAID))), None)
     if at is None:
         return False
     begins, sentence = sentence_around(behind, *at.span())
@@ -243,7 +262,7 @@ def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
         return False
     given = {*_values_in(question)}
     if any(
-        _standing(number).search(one[0]) and given.issuperset(_values_in(one[0]))
+        _number_pattern(number).search(one[0]) and given.issuperset(_values_in(one[0]))
         for one in _EXCLUDES.finditer(sentence)
     ):
         # where the answer holds: `for $x\\ne 3,-4$`
@@ -251,7 +270,7 @@ def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
     if (point := _AT_POINT.search(sentence)) is not None and point["letter"] in _letters(text):
         said = re.sub(rf"(?<![a-zA-Z\\]){point['letter']}(?![a-zA-Z])", f"({point['at']})", text.rpartition("=")[2])
         return _number(said) == _number(number) is not None
-    supposes = _supposes(behind[begins : at.start()], sentence, number, text, question)
+    supposes = _is_hypothetical(behind[begins : at.start()], sentence, number, text, question)
     # a denial of two other things denies no answer
     denies_else = not any(map(denies, words[:1])) and _POINTS_BACK.isdisjoint(words)
     turning = [one for one in words if turns(one) and not (one in SUPPOSES or (denies_else and denies(one)))]
@@ -275,7 +294,9 @@ def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
 
 
 def _is_of_another_owner(led: str, question: str) -> bool:
-    """Whether a clause gives what is asked to another thing of the question: `The speed of the boat`, not the wind."""
+    """Whether a clause is about a different thing of the question: `The speed of the wind is`, if the boat's is asked
+    for.
+    """
     said, asked = (WORDS.findall(one.lower()) for one in (led, asking_clause(question)[0]))
     if not SO.isdisjoint(said) or any(map(turns, said)):
         return False
@@ -289,13 +310,18 @@ def _is_of_another_owner(led: str, question: str) -> bool:
 
 
 def _next_noun(words: Sequence[str]) -> str:
-    """The noun that stands next, behind articles and prepositions alone; empty where a verb does, or nothing."""
+    """The next noun behind articles and prepositions: `boat` for `of the boat`. Empty if a verb comes first, or
+    nothing.
+    """
     one = next((one for one in words if one not in BEFORE_NOUNS), "")
     return "" if len(one) < _STEM - 1 or one in VERBS or one in OPENS else one
 
 
 def _is_put_in(number: str, found: PlacedAnswer, question: str) -> bool:
-    """Whether a number stands only in a formula of the question in which the answer is put for its letter."""
+    """Whether a number is only in a formula of the question with the answer in place of its letter.
+
+    9 in `$3+6=9$`, behind the answer 3 to `Solve $x+6=9$`.
+    """
     letter, _, value = (found.text or "").rpartition("=")
     letters = [letter.strip()] if letter else _letters(asking_clause(question)[0])
     said = found.behind.split("$")
@@ -319,7 +345,7 @@ _SPEAKS_OF_ANSWER = re.compile(
 )
 _OWN = word_set("its their his her sein seine ihr ihre su sus sa ses suo sua sue seu seus его её их jego jej")
 _POINTS_BACK = word_set("it this that es das dies ce cela eso esto questo isso это ella elle они она")
-# How a sentence begins that tells what would be so otherwise, or in another case
+# Words at the beginning of a sentence about a supposed or different case
 _OTHERWISE = SUPPOSES | word_set("without ohne sans sin senza sem без bez zonder utan")
 _CASES = _OTHERWISE | word_set(
     "when with for at by con para com por mit für bei avec pour per quando cuando lorsque при для с voor khi"
@@ -344,22 +370,32 @@ _OPPOSITES = (
 
 
 def _turns_back(sentence: str) -> bool:
-    """Whether a sentence offers another answer, or says of one that it is instead."""
+    """Whether a sentence offers a different answer, or takes this one back: `Sorry, the answer is 6.`"""
     begun = IN_FACT.match(sentence)
     is_instead = begun is not None and begun["instead"] is not None
     return is_instead or OFFERS.search(sentence) is not None or _SPEAKS_OF_ANSWER.search(sentence) is not None
 
 
-def _standing(number: str) -> re.Pattern[str]:
+def _number_pattern(number: str) -> re.Pattern[str]:
+    """A pattern that finds this number as a whole: `5` in `5 apples`, not in `15` or `5.5`."""
     return re.compile(rf"(?<![\d.,]){re.escape(number)}(?![\d.,]*\d)")
 
 
 def _calls_right(word: str) -> bool:
+    """Whether a word calls an answer right: `correct`."""
     return CALLS_RIGHT.fullmatch(word) is not None and not word.startswith(("total", "value"))
 
 
-def _supposes(led: str, sentence: str, number: str, text: str, question: str) -> bool:
-    """Whether a sentence tells what would be so otherwise, or in a case of a number of its own: `若以40千米/时`."""
+def _is_hypothetical(led: str, sentence: str, number: str, text: str, question: str) -> bool:
+    """Whether a sentence is about a supposed case, not the question's: `If it were 7, we would get 10.`
+
+    Args:
+        led: the words of the sentence before the number.
+        sentence: the sentence.
+        number: the number behind the answer.
+        text: the answer.
+        question: the text of the question.
+    """
     first, (case, *more) = next(iter(WORDS.findall(sentence.lower())), ""), _values_in(sentence) or [Fraction(0)]
     would, begins = _WOULD.search(sentence) is not None, first in _CASES or _CASE_UNSPACED.match(sentence)
     if would and first in _OTHERWISE:
@@ -373,14 +409,14 @@ def _supposes(led: str, sentence: str, number: str, text: str, question: str) ->
 
 
 def _is_of_opposite(sentence: str, question: str) -> bool:
-    """Whether a sentence speaks of the opposite of what is asked for: of the minimum, where a maximum is."""
+    """Whether a sentence is about the opposite of what is asked for: about the minimum, if a maximum is asked for."""
     texts = question.lower(), sentence.lower()
     said = ([[re.search(one, text) is not None for one in pair] for text in texts] for pair in _OPPOSITES)
     return any(asked[0] != asked[1] and asked == told[::-1] for asked, told in said)
 
 
 def _values_in(said: str) -> list[Fraction]:
-    """The numbers of a text; a comma before other than three digits is a decimal one."""
+    """The numbers of a text: 1000 and 5/2 for `1,000 and 2,5`. A comma before three digits is no decimal comma."""
     return [
         Fraction(re.sub(r",(?=\d{3}(?!\d))", "", one.replace("{,}", ".")).replace(",", "."))
         for one in re.findall(r"\d{1,12}(?:(?:,|\.|\{,\})\d{1,12})?(?![\d,.]*\d)", said)
@@ -388,9 +424,20 @@ def _values_in(said: str) -> list[Fraction]:
 
 
 def _is_checked(number: str, text: str, before: str, sentence: str, question: str) -> bool:
-    """Whether a number stands in a true equation with the answer, is one of many, or gives it with another one."""
-    own, stands = _standing(text), _standing(number)
-    # of a check several numbers are told: `with 7 and 11 coprime`
+    """Whether a number is part of a check of the answer, and no new answer.
+
+    It is in a true equation with the answer, `$3+5=8$`, is one of a list, or gives the answer with another number of
+    the sentence.
+
+    Args:
+        number: the number behind the answer.
+        text: the answer.
+        before: the text between the answer and the number.
+        sentence: the sentence with the number.
+        question: the text of the question.
+    """
+    own, stands = _number_pattern(text), _number_pattern(number)
+    # a check states several numbers: `with 7 and 11 coprime`
     told = len(_values_in(_EQUATIONS.sub(" ", sentence))) > 1
     for equation in itertools.islice(_EQUATIONS.finditer(before), _MOST_SAID if told else 0):
         if own.search(equation[0]) and stands.search(equation[0]):
@@ -418,20 +465,27 @@ def _is_checked(number: str, text: str, before: str, sentence: str, question: st
     )
 
 
-# What stands before a noun and its number: `a line with slope -1`, `it has discriminant -12`
+# Words before a noun and its number: `a line with slope -1`, `it has discriminant -12`
 _HAVING = word_set("with mit avec con com с met med has have hat haben tiene tem ha имеет heeft")
 
 
 def _is_derived(number: str, text: str, led: str, question: str) -> bool:
-    """Whether a number comes of the answer and one of the question, and is said of a noun that is not asked for.
+    """Whether a number follows from the answer, and belongs to a noun that is not asked for: `its perimeter is 20`.
 
-    It need not behind a formula in letters, or where the noun is its own: `its diagonal is`.
+    If the noun has an `its` or a `with`, or the answer has letters or is a list, the number need not be computed from
+    the answer.
+
+    Args:
+        number: the number behind the answer.
+        text: the answer.
+        led: the words of the clause before the number.
+        question: the text of the question.
     """
     *front, noun, verb = ["", "", *WORDS.findall(led.lower())]
     is_attribute = verb not in VERBS and noun in _HAVING and not any(map(str.isdigit, led.lower().rpartition(noun)[2]))
     if is_attribute:
         front, noun, verb = [*front, noun], verb, "is"
-    # what concludes, `So the number of arrangements is`, may be of the answer
+    # a conclusion may be about the answer: `So the number of arrangements is`
     is_noun = len(noun) >= _STEM - 1 and noun not in OPENS | _POINTS_BACK and not is_neutral(noun)
     if verb not in VERBS or not is_noun or not SO.isdisjoint(front) or speaks_of_another(led, question) is False:
         return False
@@ -472,7 +526,16 @@ _OPENS_SENTENCE = re.compile(
 
 
 def _says_contrary(text: str, behind: str, question: str) -> str:
-    """What a sentence behind an answer in words says that is the contrary of it, or another option; empty for none."""
+    """The sentence behind an answer in words that says the contrary, `No, it is not` behind `Yes`, or chooses another
+    option.
+
+    Empty if there is none.
+
+    Args:
+        text: the answer: the letter of an option, or a word for yes or no.
+        behind: the text behind it.
+        question: the text of the question.
+    """
     text = unworded(text)
     is_letter = re.fullmatch("[A-H]", text) is not None
     affirms, negates = _AFFIRMS.fullmatch(text.lower()), _NEGATES.fullmatch(text.lower())
@@ -511,13 +574,22 @@ _AFTER_ALL = re.compile(r"\s(?:after all|indeed|actually)\Z")
 
 
 def unworded(text: str) -> str:
-    """A text without the command that sets it: `C` of `\\text{C}`."""
+    r"""A text without a command that sets it upright or bold, and without brackets: `C` for `\text{(C)}`."""
     set_as = re.fullmatch(r"\\(?:text|mathrm|textbf|mathbf)\s*\{\s*+\(?([^{}()]*+)\)?\s*+\}", text.strip())
     return (text if set_as is None else set_as[1]).strip(" .()")
 
 
 def _denies_option(sentence: str, letter: str, question: str, behind: str) -> bool:
-    """Whether a clause calls the option wrong, where a right one is asked for, or one behind a denial takes another."""
+    """Whether a clause calls this option wrong, `B is wrong`, or a clause right after a denial chooses a different one.
+
+    False if the question itself asks for a wrong or denied option.
+
+    Args:
+        sentence: the sentence behind the answer.
+        letter: the letter of the answer.
+        question: the text of the question.
+        behind: the whole text behind the answer.
+    """
     if CALLS_WRONG.search(question) or any(map(denies, WORDS.findall(question.lower()))) or "不" in question:
         return False
     denied = False
@@ -540,14 +612,20 @@ def _denies_option(sentence: str, letter: str, question: str, behind: str) -> bo
 
 
 def _says_asked(led: str, noun: str, question: str) -> bool:
-    """Whether a clause gives its number to what is asked for, or points back at it: `it is`."""
+    """Whether a clause gives its number to what the question asks for, or refers back to it: `it is`.
+
+    Args:
+        led: the words of the clause before the number.
+        noun: the last of these words, and the word behind the number.
+        question: the text of the question.
+    """
     words = WORDS.findall(led.lower())
     is_said = VERBS.issuperset(words[-1:])
     return is_said and (not _POINTS_BACK.isdisjoint(words[-2:-1]) or speaks_of_another(noun, question) is False)
 
 
 def _is_of_stem(clause: str, question: str) -> bool:
-    """Whether a clause has hardly any words, calls right or wrong, or has a word of what is asked of the options."""
+    """Whether a clause is about the choice: it has few words, calls an option right, or has a word of the stem."""
     words, asked = WORDS.findall(clause.lower()), WORDS.findall(question.partition("\n")[0].lower())
     return (
         len(words) <= _FEW_WORDS
@@ -563,7 +641,14 @@ _CALLS_WRONG = re.compile(rf"{CALLS_WRONG.pattern}|違う|\bno (?:es|era|son)\b"
 
 
 def _takes_option(sentence: str, letter: str, question: str, behind: str) -> bool:
-    """Whether a sentence takes another option of the question than `letter`: `B fits better`, `The sum is 12`."""
+    """Whether a sentence chooses a different option of the question than `letter`: `C fits better`, `The sum is 12`.
+
+    Args:
+        sentence: the sentence behind the answer.
+        letter: the letter of the answer.
+        question: the text of the question, with its options.
+        behind: the whole text behind the answer.
+    """
     options = {found[1]: found["said"].strip(" .$") for found in _OPTION.finditer(question)}
     if letter not in options or is_denied(sentence) or CALLS_WRONG.search(sentence) is not None or "$" in sentence:
         return False
@@ -578,7 +663,7 @@ def _takes_option(sentence: str, letter: str, question: str, behind: str) -> boo
             for word in words
         ):
             return True
-    # `Why not B? It is 12` speaks of B
+    # `Why not B? It is 12` is about B
     unnamed = [said for one, said in options.items() if one == letter or one not in _LETTER.findall(behind)]
     stated = [one for one in unnamed if one and sentence.rstrip(" .$").endswith(f" {one}")]
     led = sentence.rstrip(" .$")[: -len(stated[0])] if stated else ""
@@ -594,7 +679,9 @@ _NOUN_BEFORE_IS = re.compile(r"(?P<noun>[\u4e00-\u9fff]{2})应?该?(?:[为是為
 
 
 def _is_of_asked(led: str, question: str) -> bool:
-    """Whether the words that lead a formula are those of the question, and not `the normal line is`."""
+    """Whether the words before a formula are about what the question asks for: `the tangent line is`, not
+    `the normal line is`.
+    """
     if (unspaced := _NOUN_BEFORE_IS.search(led)) is not None:
         return unspaced["noun"] in question or CALLS_RIGHT.fullmatch(unspaced["noun"]) is not None
     if IN_FACT.match(led) is not None:
@@ -617,13 +704,19 @@ def _is_of_asked(led: str, question: str) -> bool:
 
 
 _STEM = 5
-# Behind a box, an actual value is that of the answer, whatever it is called
+# Behind a box, an `actual` value is the answer's, whatever noun follows
 _CORRECTS = re.compile("correct(?:ed)?|right|true|actual|real|final")
 _TAKES_BACK = frozenset(("wait", "sorry", "oops", "instead", "should", "actually", "correction", "swapped"))
 
 
 def _is_the_same_amount(again: tuple[str, ...], found: PlacedAnswer, question: str) -> bool:
-    """Whether a number behind an answer is the same quantity in another unit: `\\boxed{72} km/h, or 20 m/s`."""
+    """Whether a number behind an answer is the same quantity in a different unit: `120 minutes` behind `2 hours`.
+
+    Args:
+        again: the spellings of the number, with its unit.
+        found: the answer and the text around it.
+        question: the text of the question; its unit counts if the answer has none.
+    """
     written = again[0].removeprefix(ROUGHLY)
     text = _ROUGH.split(found.text or "")[-1].replace("\\mathrm", "\\text")
     theirs, mine = (
@@ -648,13 +741,14 @@ _PLAIN_UNIT = re.compile(r"\A(-?[\d.,]+)\s([^\W\d_]{1,14})\Z")
 
 
 def _number(text: str) -> Fraction | None:
+    """The value of a formula, 7 for `3+4`, with fixed numbers for its letters; None if it cannot be read."""
     with suppress(Unreadable, TooComplex):
         return value_at("amount", parse_tokens(tokenize(text)))
     return None
 
 
 def _last_place(number: str) -> Fraction:
-    """One in the last place that a number is written to: a tenth for `3.1`, a thousand for `93000`."""
+    """The size of the last digit that a number is written to: a tenth for `3.1`, a thousand for `93000`."""
     whole, _, decimals = number.replace("{,}", "").replace(",", "").partition(".")
     if decimals:
         return Fraction(1, 10 ** len(decimals))
@@ -662,7 +756,7 @@ def _last_place(number: str) -> Fraction:
 
 
 def _quantity(text: str) -> tuple[Fraction, PhysicalUnit] | None:
-    """The number and the unit of an amount; None for any other text."""
+    r"""The number and the unit of an amount: 5 and kilometres for `5\text{ km}`; None for any other text."""
     with suppress(Unreadable, TooComplex):
         node = parse_tokens(tokenize(text))
         if isinstance(node, Quantity) and (value := value_at("amount", node.inside)) is not None:
@@ -671,10 +765,10 @@ def _quantity(text: str) -> tuple[Fraction, PhysicalUnit] | None:
 
 
 def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:
-    """The verdict on an answer as it was found: with what stands around it, and with the answers beside it.
+    """The verdict on an answer as it was found, with the text around it and the answers beside it.
 
     Yields:
-        each text that is to be compared with the reference; it is sent the text's verdict.
+        Each text to be compared with the reference. The caller sends back the verdict on it.
     """
     reference(ground_truth)
     found = with_unit_in_english(found, ground_truth)
@@ -696,7 +790,7 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     first: MathVerdict = yield text
     if first.outcome == "equal" and (unlike := (yield from _equated(found, text))):
         return MathVerdict("different", "place", f"another value after {found.where}: {short(unlike)}")
-    # of a number each other one is found above
+    # other values beside a single number are found above
     other_said = _OR_ELSE.match(found.behind) if first.outcome == "equal" and _is_of_parts(text) else None
     if other_said is not None and not _has_value((yield other_said["said"])):
         return MathVerdict("different", "place", f"another value after {found.where}: {short(other_said['said'])}")
@@ -711,7 +805,7 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
 
 
 _HAS_PARTS = re.compile(r",|\\text|(?<![\\\w])[^\W\d_]{3,}")
-# What an answer of words or of several values is offered with, right behind it
+# An alternative right behind an answer of words or of several values
 _OR_ELSE = re.compile(
     r"(?:[\s*$.。,，}]|입니다)*(?:\\(?:lor|vee)(?![a-z])|∨|(?:\bor|\boder|\bou|\bили|或|i\.e\.)(?=[\s,$]))[\s,$\\~]*"
     r"(?P<said>\\?[^\W_][^.。\n$]{0,60})"
@@ -719,7 +813,7 @@ _OR_ELSE = re.compile(
 
 
 def _is_of_parts(text: str) -> bool:
-    """Whether an answer is one of words, or several values: of an amount it is not."""
+    r"""Whether an answer has words or several values, `3, 4`. An amount with its unit, `5\text{ km}`, has not."""
     return _HAS_PARTS.search(text) is not None and _quantity(text) is None
 
 
@@ -744,9 +838,12 @@ _MOST_EQUATED = 2
 
 
 def _equated(found: PlacedAnswer, text: str) -> Generator[str, MathVerdict, str]:
-    """What a formula behind an answer states under a name of the answer, `Thus $f'(x)=2x^2$`, if it is another value.
+    """The formula behind an answer that gives a different value under a name of the answer: `f(x)=2x^2` behind `3x^2`.
 
-    A name is the answer's if the answer is understood under it.
+    Empty if there is none. A name is the answer's if the answer is right under this name.
+
+    Yields:
+        As `_of_place`.
     """
     letters, pair = _letters(text), _PAIR.fullmatch(text.strip())
     if "=" in text or not (letters or pair):
@@ -770,19 +867,24 @@ def _equated(found: PlacedAnswer, text: str) -> Generator[str, MathVerdict, str]
 
 
 def _letters(formula: str) -> frozenset[str]:
+    r"""The single letters of a formula: `x` and `y` for `2x+\sin y`."""
     return frozenset(re.findall(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])", formula))
 
 
 def _together(
     found: PlacedAnswer, text: str, again: Sequence[tuple[str, ...]], first: MathVerdict, question: str | None
 ) -> Asking:
-    """The verdict on an answer with those beside it, or with the boxes that name its other parts.
+    """The verdict on an answer together with the answers beside it, or with the boxes that name its other parts.
 
     Args:
-        first: the verdict on its own `text`.
+        found: the answer and the text around it.
+        text: the answer.
+        again: the values that the text behind the answer states again.
+        first: the verdict on `text` alone.
+        question: the text of the question.
 
     Yields:
-        as `_of_place`.
+        As `_of_place`.
     """
     if first.outcome == "undecided" or (first.outcome == "equal" and not found.others):
         return first
@@ -796,14 +898,14 @@ def _together(
         return first
     together: MathVerdict = yield ", ".join(members)
     if together.outcome == "equal":
-        if unlike := _unlike(again, members):
+        if unlike := _first_not_among(again, members):
             return MathVerdict("different", "place", f"another value after {found.where}: {short(unlike)}")
         return together
     return MathVerdict("different", "place", f"{CONTRADICTION} in {found.where}") if found.others else first
 
 
 def _parts(found: PlacedAnswer, question: str | None) -> list[str]:
-    """The boxes that name a part each; none where what stands around one is not understood."""
+    """The contents of boxes that each name a part of the answer; empty if the text around one of them changes it."""
     for content, before, behind in found.parts:
         alone = found._replace(text=content, raw=content, before=before, behind=behind, again=())
         text, problem = said_by(alone, question)
@@ -812,8 +914,8 @@ def _parts(found: PlacedAnswer, question: str | None) -> list[str]:
     return [content for content, _, _ in found.parts]
 
 
-def _unlike(again: Sequence[tuple[str, ...]], members: Sequence[str]) -> str:
-    """A value behind several answers that is none of theirs; empty if all are."""
+def _first_not_among(again: Sequence[tuple[str, ...]], members: Sequence[str]) -> str:
+    """The first value stated behind several answers that is none of them; empty if all are among them."""
     known = {same_text(side) for member in members for side in (member, member.rpartition("=")[2])}
     known.add(same_text(", ".join(members)))
     for spellings in again:
@@ -826,7 +928,9 @@ _COUNTED_IN_BOX = re.compile(r"(?P<number>\d{1,9})\s*(?:\\[ ,;])?\\text\s*\{(?P<
 
 
 def _gives_another(text: str, found: PlacedAnswer, question: str) -> str:
-    """What around a box gives its number to another thing or person than the question asks for; empty for none."""
+    """The words that give a box to a different thing or person than the question asks for, `Ann`; empty if there are
+    none.
+    """
     in_box = _COUNTED_IN_BOX.fullmatch(text)
     number, behind = (text, found.behind) if in_box is None else (in_box["number"], in_box["noun"])
     return (
@@ -839,7 +943,7 @@ def _gives_another(text: str, found: PlacedAnswer, question: str) -> str:
     )
 
 
-# What a box is said to be: `The surface area is $4\\pi r^2=\\boxed{36\\pi}$`
+# The noun that a box is the value of: `The surface area is $4\\pi r^2=\\boxed{36\\pi}$`
 _SAID_TO_BE = re.compile(
     r"(?:\A|[.!?。！？\n,，;；])\s*(?:(?P<noun>[^\W\d_]+(?:[\s'’-][^\W\d_]+){0,5}?)(?:\s(?:is|are|equals|ist|beträgt|est|vaut"
     r"|es|é|è|равен|равна|равно|wynosi)(?:\s[^\W\d_]+)?|[为是為]|(?<=[은는이は]))"
@@ -848,19 +952,19 @@ _SAID_TO_BE = re.compile(
 
 
 def _other_quantity(before: str, question: str) -> str:
-    """The quantity that the clause right before a box gives it to, where another is asked for; empty for none."""
+    """The quantity that the clause before a box names, `the perimeter`, if a different one is asked for; else empty."""
     near = before[-_NEAR_SUBJECT * 2 :]
     said = _SAID_TO_BE.search(near, max(map(near.rfind, ".!?。！？\n,，;；")) if near else 0)
     return "" if said is None else _quantity_of_another((said["noun"] or said["label"]).lower(), question)
 
 
-# What makes another quantity of one: `the square root of the area`, `the distance per hour`
+# Words that make a different quantity of one: `the square root of the area`, `the distance per hour`
 _WORKED = word_set("root per wurzel pro racine raíz raiz radice por корень pierwiastek")
 
 
 @lru_cache(maxsize=1_024)
 def _quantity_of_another(noun: str, question: str) -> str:
-    """As `_other_quantity`, of the words before `is`, in lower case."""
+    """As `_other_quantity`, for the words before `is`, in lower case."""
     own, asked = WORDS.findall(noun), WORDS.findall(asking_clause(question)[0].lower())
     content = [one for one in own if len(one) > 1 and one not in OPENS and one not in SO and not _calls_right(one)]
     if all(any(same_word(one, other) for other in asked) for one in content):
@@ -879,18 +983,19 @@ _POWER = re.compile(r"(?<![a-zA-Z])p(?:OH|H|K[a-z]?)(?![a-zA-Z])")
 
 @lru_cache(maxsize=1_024)
 def _asked_powers(question: str) -> frozenset[str]:
+    """The `pH`, `pOH` or `pK` in the clause that asks."""
     return frozenset(_POWER.findall(asking_clause(question)[0]))
 
 
 def _other_power(before: str, question: str) -> str:
-    """The pOH that a box is given to, where the pH is asked for."""
+    """The `pOH` to which a box is given, if the `pH` is asked for, or the reverse; empty if there is none."""
     asked = _asked_powers(question)
     said = _POWER.findall(_CLAUSES.split(before[-_NEAR_SUBJECT:].rstrip(" $\n:"))[-1]) if asked else []
     return said[-1] if said and said[-1] not in asked else ""
 
 
 def _has_value(verdict: MathVerdict) -> bool:
-    """Whether a text has the reference's value, even if its work is left undone there."""
+    """Whether a text has the reference's value, even if it is only copied or not worked out."""
     return verdict.outcome == "equal" or verdict.reason.startswith(("copied:", "unworked:"))
 
 
@@ -899,9 +1004,10 @@ _WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 def numbers_first(found: PlacedAnswer, ground_truth: str, question: str | None) -> MathVerdict | None:
-    """The verdict on what is written as its reference, with nothing around it, and on two plain numbers; else None.
+    """The verdict on a plain number, or on the very text of the reference, without the slower rules; None if these are
+    needed.
 
-    Most outputs end so, and no rule has anything to say of them: the same text is right, another whole number is wrong.
+    Most outputs end in one of these two. The same text is right, and a different whole number is wrong.
 
     Raises:
         JudgeError: the reference is unusable.
@@ -926,12 +1032,19 @@ def numbers_first(found: PlacedAnswer, ground_truth: str, question: str | None) 
 def judge_place(
     found: PlacedAnswer, ground_truth: str, question: str | None, compared: Callable[[str], MathVerdict]
 ) -> MathVerdict:
-    """The verdict on an answer with what stands around it, each text compared by `compared`."""
+    """The verdict on an answer with the text around it.
+
+    Args:
+        found: the answer and the text around it.
+        ground_truth: the reference.
+        question: the text of the question.
+        compared: the verdict on one text, compared with the reference.
+    """
     return answered(_of_place(found, ground_truth, question), compared)
 
 
 async def ajudge_place(
     found: PlacedAnswer, ground_truth: str, question: str | None, compared: Callable[[str], Awaitable[MathVerdict]]
 ) -> MathVerdict:
-    """As `judge_place`, awaited."""
+    """As `judge_place`, with an asynchronous `compared`."""
     return await awaited(_of_place(found, ground_truth, question), compared)
