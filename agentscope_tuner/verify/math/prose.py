@@ -1,11 +1,12 @@
-r"""Words around and instead of values: dressing, set phrases, times and dates, sentences, domains of names.
+r"""Words around values and in place of them: labels, set phrases, times and dates, sentences, domains of letters.
 
 Such text is removed only if the rest is still an answer, and only if its words do not change the value:
 `5 \text{ (exact)}` is 5, but `5 \text{ (or 6)}` is left as it is.
 
 References are trusted, so their wording needs no proof. The value of a sentence is the value after its last main verb,
-or several values joined with `and`. A clause that says when or where (`, attained at $x=\frac12$`) holds no value. A
-sentence that states two different things cannot be a reference. A sentence without a value is compared word by word.
+or several values joined with `and`. A clause that states the point or condition (`, attained at $x=\frac12$`) holds no
+value. A sentence that states two different things cannot be a reference. A sentence without a value is compared word
+by word.
 
 If only one side has such words, they are ignored. If both sides have them, the domains are compared.
 """
@@ -80,7 +81,7 @@ _TO = re.compile(
     rf"(?:{_TEXT}\s*\{{\s*)?(\d+(?:\.\d+)?)\s*(?:{_TEXT}\s*\{{\s*to\s*\}}|\bto\b)\s*(\d+(?:\.\d+)?)\s*\}}?",
     re.IGNORECASE,
 )
-# The words that may stand around any answer: none of them changes a value. Every other word must be in the question or
+# The words that may be around any answer: none of them changes a value. Every other word must be in the question or
 # in the reference; an answer with another word is not read
 NEUTRAL = frozenset(
     """the a an is are was were be of that this it its so and therefore thus hence then exactly exact precisely simply
@@ -89,13 +90,13 @@ NEUTRAL = frozenset(
     exist exists percentage probability expected ways area length width height weight volume perimeter
     darab způsobů sposobów đơn vị diện tích thể""".split()  # noqa: SIM905
 )
-# Words that turn an answer round, in the languages of the models' solutions: not even a question's own are dropped
+# Words that reverse or change an answer, in the languages of the models' solutions: they are never dropped
 _TURNING = frozenset(
     """not no non nicht kein keine pas nunca jamais nie nem не нет ни değil không ไม่ नहीं ikke inte niet except false
     wrong falsch faux falso неверно 不 非 没 无 未 半 倍 几 아 안 或 和 与 及 と か 또""".split()  # noqa: SIM905
 )
 _ROOTS = frozenset({"double root", "triple root", "repeated root", "multiplicity two"})
-# Marks at either end are searched in this many characters
+# Labels and marks are searched in this many characters at either end
 _HEAD = 200
 
 
@@ -103,7 +104,12 @@ Allows = Callable[[str], bool]
 
 
 def undressed(text: str, allows: Allows) -> str:
-    """The text without the marks around its value, and without the words there if each of them is allowed."""
+    r"""The text without labels, marks and remarks around its value: `5` for `\text{Answer: } 5`, `3:4` for `3 to 4`.
+
+    Args:
+        text: an answer or a reference.
+        allows: whether a word of a remark, such as `exact`, may be dropped.
+    """
     if not text.isascii() and (whole := added_up(text)) is not None:
         return whole
     if len(text) > MAX_CHARS or not _PLAIN_WORD.search(text) or is_of_numbers(text) or is_value(text):
@@ -146,6 +152,7 @@ def _without_marks(text: str) -> str:
 
 
 def _without_label(text: str) -> str:
+    r"""The text without a label before its value: `5` for `\text{Answer: } 5` and for `the answer is 5`."""
     for pattern in (_LABEL, _RATIO):
         match = pattern.match(text)
         if match is not None and text[match.end() :].strip(" }$"):
@@ -158,7 +165,10 @@ def _without_label(text: str) -> str:
 def allowed(word: str, said: frozenset[str], asked: str) -> bool:
     """Whether a word around an answer may be dropped: it is neutral, or a word of the question or the reference.
 
+    `apples` if apples are asked for; never `not`, which changes the answer.
+
     Args:
+        word: the word.
         said: the words of the question and the reference, in lower case and in the singular.
         asked: the question's text, for words of alphabets without capitals and plurals.
     """
@@ -170,7 +180,7 @@ def allowed(word: str, said: frozenset[str], asked: str) -> bool:
     if low in _TURNING or operates(low) or operates(singular(low)):
         return False
     if not low.isascii():
-        # A single sign is a word in East Asia, and a letter elsewhere
+        # A single character is a word in East Asia, and a letter elsewhere
         spaced = low < "\u0900"
         return low in said if spaced else (len(low) > 1 or low >= "\u1100") and low in asked.lower()
     one = singular(low)
@@ -186,7 +196,7 @@ _WORDLESS = re.compile(rf"(?:[\d+\-*/^{{}}().= ]++|{_COMMANDS}|(?<![a-zA-Z])[a-z
 # Without names, and without letters that may be a unit or a power of ten
 _VALUE = re.compile(rf"(?:[\d+\-/^{{}}(). ]++|{_COMMANDS}|(?<![a-zA-Z])[aciknpqrxyz](?![a-zA-Z]))+")
 _OF_NUMBERS = re.compile(r"(?:[\d+\-/^{}().,<>\[\] ]|\\(?:[dt]?frac|sqrt|pi|left|right|infty)(?![a-zA-Z])|\\[{}])+")
-# What a formula of single letters may hold besides; an arrow is a sign between words, too
+# The characters and commands of such a formula. `->` is left out, because it may be between words
 _FORMULA = re.compile(
     rf"(?:[\d+*/^{{}}().=<>,\[\] ]++|-(?!>)|{_COMMANDS}|\\(?:infty|leq?|geq?|cup)(?![a-zA-Z])"
     r"|(?<![a-zA-Z])[a-z](?![a-zA-Z])|\\[{}])+"
@@ -194,32 +204,36 @@ _FORMULA = re.compile(
 
 
 def is_formula(text: str) -> bool:
-    """Whether a text is a formula or a list of formulas of numbers and single letters, with relations and brackets."""
+    """Whether a text is a formula or a list of formulas of numbers and single letters: `x=3, y=[2]`."""
     return _FORMULA.fullmatch(text) is not None
 
 
 def is_wordless(text: str) -> bool:
-    """Whether a text is a formula of numbers, signs and single letters only, of which few rules of wording decide."""
+    """Whether a text has only numbers, operators and single letters, `3+x`, so that few rules on words apply to it."""
     return _WORDLESS.fullmatch(text) is not None
 
 
 def is_value(text: str) -> bool:
-    """Whether a formula tells one value without its name: no rule of wording or of notation has anything to change."""
+    """Whether a text is one value without a name, `2x+1`, so that no rule on words or notation applies to it."""
     return _VALUE.fullmatch(text) is not None
 
 
 def is_of_numbers(text: str) -> bool:
-    """Whether a text has nothing but numbers, brackets and signs of arithmetic or order: no rule of words reads it."""
+    """Whether a text has only numbers, brackets and signs of arithmetic or order, `(3, 4]`, so that no rule on words
+    applies.
+    """
     return _OF_NUMBERS.fullmatch(text) is not None
 
 
 def is_nameless(text: str) -> bool:
-    """Whether a text has no letters, but for commands of numbers, and so names none of its values."""
+    r"""Whether a text has no letters, apart from commands of numbers such as `\frac`, and so names none of its
+    values.
+    """
     return is_of_numbers(text) or not any(map(str.isalpha, text))
 
 
 def choice(text: str) -> tuple[str, str] | None:
-    r"""The letter and the value of `\textbf{(A) }5`; None if no letter of a choice stands before a value."""
+    r"""The letter and the value of `\textbf{(A) }5`; None if no letter of a choice is before a value, as in `A`."""
     match = _CHOICE.match(text[:_HEAD]) if text[:1] in "\\(（ABCDEFGHIJ" else None
     if match is None:
         return None
@@ -233,12 +247,15 @@ def choice(text: str) -> tuple[str, str] | None:
 
 
 def letter(text: str) -> str | None:
-    r"""The letter of a text that is only the letter of a choice: `C`, `(c)`, `\text{Option C}`; None for any other."""
+    r"""The letter if a text is only the letter of a choice: `C` for `C`, `(c)` or `\text{Option C}`; None for other
+    texts.
+    """
     match = _LETTER.fullmatch(_WIDTHS.sub(" ", text).strip())
     return match[1].upper() if match else None
 
 
 def _unit_of(words: str) -> str | None:
+    """The words, if all of them are units: `cm`; None for other words."""
     parts = words.split()
     return words.strip() if parts and all(map(is_unit_word, parts)) else None
 
@@ -250,10 +267,11 @@ _CYCLES_IN_SHORT = re.compile(r"(?:\([1-9]{2,9}\))+|(?:\(\d{1,2}(?:,\s*\d{1,2})+
 def cycles(text: str, *, in_short: bool = False) -> object | None:
     r"""A permutation in cycles, `(1\ 3\ 2)(4\ 5)`, in a form that equal permutations share; None for another text.
 
-    Disjoint cycles commute. Others depend on whose factor acts first, so they are compared in their order.
+    Disjoint cycles commute. For other cycles it matters whose factor acts first, so they are compared in their order.
 
     Args:
-        in_short: whether `(132)(45)` and `(1,3,2)` are permutations, too, since nothing else can be meant.
+        text: an answer or a reference.
+        in_short: whether `(132)(45)` and `(1,3,2)` are permutations, too, because nothing else can be meant.
     """
     text = "".join(text.split("$"))
     in_short = in_short and _CYCLES_IN_SHORT.fullmatch(text) is not None
@@ -267,7 +285,7 @@ def cycles(text: str, *, in_short: bool = False) -> object | None:
     return frozenset(turned) if len(set(moved)) == len(moved) else tuple(turned)
 
 
-# Signs that fill a gap or mark a statement, each with its other spellings
+# Signs that fill a gap or mark a statement as right or wrong, each with its other spellings
 _LONE_SIGNS = {
     spelled: row.split()[0]
     for row in (
@@ -286,7 +304,7 @@ _FULL_WIDTH = str.maketrans("＞＜＝＋－×÷", "><=+-×÷")
 
 
 def signs(text: str) -> tuple[str, ...] | None:
-    """The signs of `>,<,=` or `(1)×;(2)√`, where the text has nothing but signs; None for any other text."""
+    """The signs of a text that has nothing else: `("×", "√")` for `(1)×;(2)√`; None for any other text."""
     plain_signs = text[: _LONGEST + 1].translate(_FULL_WIDTH)
     gaps = _GAP.findall(plain_signs)
     if gaps != [str(at) for at in range(1, len(gaps) + 1)]:
@@ -305,7 +323,7 @@ _TIME = re.compile(
     r"|del?l'après-midi|dusoir|delpomeriggio|disera|дня|вечера))?(?:o'clock|h|hrs?|uhr|uur|시|น)?",
     re.IGNORECASE,
 )
-# A time whose minutes stand behind a point, and words beside which a point is one: `14.35 Uhr`
+# A time with a point before its minutes, and the words of a time: `14.35 Uhr`
 _POINTED_CLOCK = re.compile(r"(\d)\.(\d\d)(?!\d)")
 _IS_CLOCK = re.compile(r"\b(?:uhr|uur|klo?|klokken|ore|pukul|óra)\b|\d\s*[ap]\.?m\b", re.IGNORECASE)
 _NIGHT, _EVENING = frozenset("晚上 晚间 夜里 夜晚 深夜 밤".split()), 5  # noqa: SIM905
@@ -314,7 +332,10 @@ _NOON = 12
 
 
 def time_of_day(text: str) -> tuple[int, bool] | None:
-    """The seconds since midnight, and whether the half of the day is said; None for any other text."""
+    """The seconds since midnight, and whether morning or afternoon is stated: `(55800, True)` for `3:30 pm`.
+
+    None for any other text.
+    """
     said = _CLOCK_WRITING.sub("", _POINTED_CLOCK.sub(r"\1:\2", text) if _IS_CLOCK.search(text) else text)
     match = _TIME.fullmatch(said.replace("’", "'"))
     if match is None or not any(match[one] for one in ("points", "hour", "half", "am", "pm")):
@@ -325,7 +346,7 @@ def time_of_day(text: str) -> tuple[int, bool] | None:
     if match["half"]:
         half = "am" if match["half"] in _BEFORE_NOON else "pm" if hours <= _NOON else ""
         if match["half"] in _NIGHT and hours < _EVENING:
-            # one o'clock at night is none of the afternoon
+            # one o'clock at night is not in the afternoon
             return None
         if match["half"] in _NIGHT and hours == _NOON:
             half = "am"
@@ -436,7 +457,7 @@ _DATES = (
 
 
 class Day(NamedTuple):
-    """A day of the calendar; the year may be left out."""
+    """A day of the calendar. The year is None if the text has none: `March 3`."""
 
     month: int
     day: int
@@ -445,7 +466,9 @@ class Day(NamedTuple):
 
 @lru_cache(maxsize=128)
 def plain(text: str) -> str:
-    """The words in lower case, without commands and signs that only set type."""
+    r"""The words of a text in lower case, without commands that only set type: `no solution` for `\text{No
+    Solution.}`
+    """
     if len(text) > 3 * _LONGEST:
         return text
     return " ".join(_WRITING.sub(" ", text.replace("’", "'")).lower().split()).rstrip(" .!。")
@@ -453,7 +476,10 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def phrase(text: str) -> str | None:
-    """The meaning that the text's phrase expresses, a key of `_PHRASES`; None for any other text."""
+    """The meaning of a set phrase: `no solution` for `keine Lösung`. The meanings are the keys of `_PHRASES`.
+
+    None for any other text.
+    """
     said = plain(text)
     if len(said) > _LONGEST:
         return None
@@ -464,7 +490,7 @@ _SAID_OF = re.compile(
     r"\b(?:limit|series|sequence|integral|sum|product|derivative|inequality|inverse|function|slope|roots?|ways|points?"
     r"|pairs?|triples?)\b"
 )
-# The same in a question's formulas
+# The same objects in a question's formulas
 _SIGNS_OF = {
     "limi": r"\\lim",
     "seri": r"\\sum",
@@ -484,7 +510,9 @@ _OTHER_NUMBERS = re.compile(
 
 
 def speaks_of_another(text: str, question: str) -> bool:
-    """Whether a phrase is said of an object that the question has not: `the series diverges`, of a sequence."""
+    """Whether a phrase is about an object that the question does not have: `the series diverges`, if it has a
+    sequence.
+    """
     said, asked = plain(text), question.lower()
     if "real" in said.split() and "real" not in asked and _OTHER_NUMBERS.search(question) is not None:
         return True
@@ -493,7 +521,7 @@ def speaks_of_another(text: str, question: str) -> bool:
 
 
 def is_many(text: str, other: str, question: str) -> bool:
-    """Whether one text is `\\infty`, the other says infinitely many, and the question asks how many."""
+    r"""Whether one text is `\infty`, the other means infinitely many, and the question asks how many."""
     pair = {plain(text), plain(other)}
     if "\\infty" not in pair or not _HOW_MANY.search(question):
         return False
@@ -502,7 +530,7 @@ def is_many(text: str, other: str, question: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def day(text: str) -> Day | None:
-    """The day that the text names; None where the text is not a date."""
+    """The day that the text names: `Day(3, 3, 2020)` for `March 3rd, 2020`; None if the text is no date."""
     said = plain(text)
     if len(said) > _LONGEST:
         return None
@@ -558,7 +586,7 @@ _NUMBER = re.compile(r"(?<![\w.])-?\\?\$?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?(?:\s?
 # A number with its noun or unit
 _COUNT = re.compile(rf"{_NUMBER.pattern}(?:\s+[a-zA-Z-]+)*")
 _JOINERS = re.compile(r"[\s,;.&]|\b(?:and|or|only|respectively)\b", re.IGNORECASE)
-# Words that may stand around the only formula of a sentence without a verb
+# Words that may be around the only formula of a sentence without a verb
 _HARMLESS = frozenset(
     """the a an answer answers exactly only just option choice total value maximum minimum final result of units unit
     number numbers sum product solution solutions area them these such ways possible values""".split()  # noqa: SIM905
@@ -570,11 +598,13 @@ _LETTERS = re.compile(r"\s*[\d\s]*[a-zA-Z]{2,3}[\d\s]*")
 
 
 class StatesSeveral(Exception):
-    """The sentence states two values, and nothing in it says which value is the answer."""
+    """A sentence states two values, and nothing in it decides which value is the answer."""
 
 
 def is_sentence(text: str) -> bool:
-    """Whether the text is a sentence: it begins with a word or a formula, and has words outside `\\text{}`."""
+    r"""Whether a text is a sentence, `The answer is $5$.`: it begins with a word or formula, and has words outside
+    `\text{}`.
+    """
     # a product of letters stands alone between two operators: `F = ma + mg`
     parts = _OPERATOR.split(_COMMAND.sub("+", _MATH.sub(" $ ", text)))
     plain = " ".join(part for part in parts if _LETTERS.fullmatch(part) is None)
@@ -586,7 +616,9 @@ def is_sentence(text: str) -> bool:
 
 
 def candidates(text: str) -> Iterator[str]:
-    """The values that the sentence may state, the most certain first; none if it must be compared word by word.
+    """The values that a sentence may state, the most certain first: `5` for `The maximum is $5$, attained at $x=2$.`
+
+    None are given if the sentence denies or limits its value: it is then compared word by word.
 
     Raises:
         StatesSeveral: two clauses state a value each.
@@ -617,7 +649,11 @@ def candidates(text: str) -> Iterator[str]:
 
 
 def _refuse_several(clause: str, verbs: list[re.Match[str]]) -> None:
-    """Refuse a clause with two verbs that state a value each, unless the second value follows from the first (`so`)."""
+    """Refuse a clause with two verbs that state a value each, unless the second value follows from the first (`so`).
+
+    Raises:
+        StatesSeveral: the clause states two values.
+    """
     for first, second in itertools.pairwise(verbs):
         between = clause[first.end() : second.start()]
         joined = next(reversed(list(_JOINED.finditer(between))), None)
@@ -628,13 +664,14 @@ def _refuse_several(clause: str, verbs: list[re.Match[str]]) -> None:
 
 
 def _short(clause: str) -> str:
+    """The clause, cut after 60 characters."""
     return clause if len(clause) <= 60 else f"{clause[:60]}…"
 
 
 def _stated(rest: str) -> str:
-    """The part of the text after the verb that holds the value.
+    """The part of the text after a verb that holds the value: `$5$` for `$5$, attained at $x=2$`.
 
-    It ends before words that say when or where, and it begins after the last colon.
+    It ends before words that state a point or condition, and it begins after the last colon.
     """
     plain = _MATH.sub(lambda m: "0" * len(m.group()), rest)
     after = _AFTER.search(plain)
@@ -645,11 +682,15 @@ def _stated(rest: str) -> str:
 
 
 def _has_value(text: str) -> bool:
+    """Whether a text has a formula, a digit or a command."""
     return _MATH.search(text) is not None or re.search(r"\d|\\[a-zA-Z]", text) is not None
 
 
 def _values(rest: str) -> Iterator[str]:
-    """The possible values of the text after the verb, the most certain first."""
+    """The possible values of the text after a verb, the most certain first: `5 apples`, then `5`.
+
+    A list such as `the numbers $3$ and $5$` is one value, `3, 5`.
+    """
     formulas = list(_MATH.finditer(rest))
     if not formulas:
         if _COUNT.fullmatch(rest) is None:
@@ -669,6 +710,9 @@ def _values(rest: str) -> Iterator[str]:
 
 
 def _numbers(rest: str) -> Iterator[str]:
+    """The only number of a text with its unit, `5 cm` of `5 cm long`, and then without; nothing if it has several
+    numbers.
+    """
     numbers = list(_NUMBER.finditer(rest))
     if len(numbers) == 1:
         yield _with_unit(numbers[0])
@@ -682,6 +726,7 @@ def _with_unit(number: re.Match[str]) -> str:
 
 
 def _measures(word: str) -> bool:
+    """Whether a word belongs to a unit: `cm`, `per`, `percent`."""
     return is_unit_word(word) or word in ("per", "percent", "degrees")
 
 
@@ -703,6 +748,7 @@ def _without_verb(clause: str, formulas: list[re.Match[str]]) -> Iterator[str]:
 
 
 def _inside(match: re.Match[str]) -> str:
+    """The formula without its dollar signs or brackets."""
     return next(g for g in match.groups() if g is not None).strip()
 
 
@@ -744,7 +790,10 @@ Fields = frozenset[str]
 
 
 def without_qualifier(tokens: list[Token]) -> tuple[list[Token], Fields | None]:
-    """The tokens before the words that give a domain, and the fields of that domain; None where no words give one."""
+    r"""The tokens before the words that state a domain, and the fields of that domain; None if no words state one.
+
+    `2k\pi \text{ for all } k\in\mathbb{Z}` gives the tokens of `2k\pi`, and `integer`.
+    """
     for at in range(max(1, len(tokens) - _MOST), len(tokens)):
         token = tokens[at]
         is_opener = token.kind in ("word", "cmd") and token.text.lower() in _OPENERS
@@ -773,7 +822,7 @@ def without_qualifier(tokens: list[Token]) -> tuple[list[Token], Fields | None]:
 
 
 def _without_indices(tokens: list[Token]) -> list[Token]:
-    r"""The tokens without the numbers that tell letters apart: `C, C \in \mathbb{R}` of `C_1, C_2 \in \mathbb{R}`."""
+    r"""The tokens without the indices of letters: `C, C \in \mathbb{R}` for `C_1, C_2 \in \mathbb{R}`."""
     indices = {at for at in range(1, len(tokens)) if tokens[at].text == "_" and tokens[at - 1].kind == "sym"}
     if not indices:
         return tokens
@@ -781,7 +830,9 @@ def _without_indices(tokens: list[Token]) -> list[Token]:
 
 
 def _says_membership(tokens: list[Token]) -> bool:
-    r"""Whether bracketed tokens give a domain, like `k \in \mathbb{Z}` and `C constant`: then they are not a factor."""
+    r"""Whether bracketed tokens state a domain, like `k \in \mathbb{Z}` and `C constant`, so that they are no
+    factor.
+    """
     return any(t.text.lower() in _MEMBERSHIP for t in tokens)
 
 
@@ -789,7 +840,10 @@ _MEMBERSHIP = frozenset(r"\in \forall constant constants integer real 为任意�
 
 
 def _names_several(tokens: list[Token]) -> bool:
-    r"""Whether the tokens after a comma are like `a, b \in \mathbb{R}`; a single name is the parameter of a family."""
+    r"""Whether the tokens after a comma give several letters a domain: `a, b \in \mathbb{R}`.
+
+    False for a single letter, which is the parameter of a family.
+    """
     names = [t for t in tokens[:-2] if t.kind == "sym"]
     parted = all(t.kind == "sym" or t.text == "," for t in tokens[:-2])
     ends = len(tokens) >= 5 and tokens[-2].text == "\\in" and tokens[-1].text in _FIELDS
@@ -797,13 +851,18 @@ def _names_several(tokens: list[Token]) -> bool:
 
 
 def _says_constant(tokens: list[Token]) -> bool:
-    r"""Whether the tokens after a comma say of a letter that it is any: the `k \in \mathbb{R} arbitrary`."""
+    r"""Whether the tokens after a comma say that a letter may be any number: `k \in \mathbb{R} arbitrary`."""
     words = {t.text.lower() for t in tokens if t.kind == "word"}
     return bool(words & _QUANTIFIERS) and tokens[0].kind == "sym" and tokens[0].text not in words
 
 
 def _bounds_parameter(before: list[Token], said: list[Token]) -> bool:
-    """Whether the tokens after a comma bound a letter of the value: the `k >= 0` of `n = 2^k, k >= 0`."""
+    """Whether the tokens after a comma bound a letter of the value: `k >= 0` behind `n = 2^k`.
+
+    Args:
+        before: the tokens before the comma.
+        said: the tokens after it.
+    """
     texts = [t.text for t in before]
     if len(said) != 3 or said[0].text not in _COUNTING or said[1].text not in (">=", ">"):
         return False
@@ -813,7 +872,12 @@ def _bounds_parameter(before: list[Token], said: list[Token]) -> bool:
 
 
 def _is_own_argument(before: list[Token], said: list[Token]) -> bool:
-    """Whether the words name only arguments of the function on the left side: the x of `P(x) = x`."""
+    """Whether the words name only arguments of the function on the left side: `x` behind `P(x) = x`.
+
+    Args:
+        before: the tokens before the words.
+        said: the tokens of the words.
+    """
     if len(before) < 4 or before[0].kind != "sym" or before[1].text != "(":
         return False
     arguments = set(itertools.takewhile(lambda text: text != ")", (t.text for t in before[2:])))
@@ -821,7 +885,12 @@ def _is_own_argument(before: list[Token], said: list[Token]) -> bool:
 
 
 def _fields(tokens: list[Token], *, quantified: bool) -> Fields | None:
-    """The fields that the words name; None if another word stands among them."""
+    r"""The fields that the words name: `integer` for `k \in \mathbb{Z}`; None if there is any other word among them.
+
+    Args:
+        tokens: the words.
+        quantified: whether a quantifier or a comma is before them, so that a name alone is enough.
+    """
     found: set[str] = set()
     names = 0
     for at, token in enumerate(tokens):

@@ -1,9 +1,10 @@
-"""Facts about the task's question: its formulas, its words, the signs and names that it uses.
+"""Facts about the task's question: its formulas, its words, the symbols and names that it uses.
 
-These facts never make an answer right. They only narrow the meaning of a word or a sign, and they show which formulas
+These facts never make an answer right. They only narrow the meaning of a word or a symbol, and they show which formulas
 cannot be answers because the question itself gives them.
 
-A policy that only writes these words as a formula has done no work, so such formulas count as the question's own.
+Formulas that the question states in words count as its own: a policy that only writes them as formulas has done no
+work.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ _MAX_CHARS_SAID = 5_000
 
 
 def said_in_words(text: str) -> Iterator[str]:
-    """The formulas that the text states in words, as LaTeX."""
+    """The formulas that the text states in words, as LaTeX: `(3)^2` for `3 squared`."""
     text = text[:_MAX_CHARS_SAID]
     for pattern, formula in _PATTERNS:
         for match in pattern.finditer(text):
@@ -99,7 +100,7 @@ _DELIMITED = re.compile(
     r"|\\begin\{((?:align|equation|gather|cases|eqnarray|multline)\w*\*?)\}(.+?)\\end\{\5\}",
     re.DOTALL,
 )
-# No name: a set of numbers, and what only hangs from the word before it, as in `CO$_2$`
+# No name: a set of numbers, or an index or exponent of the word before it, as in `CO$_2$`
 _NAMELESS = re.compile(r"\s*(?:\\mathbb(?!\s*\{?[EPV]\}?\s*(?:\\left)?\s*[(\[])|(?:[_^](?:\{[^{}]*\}|[^{}]))+\s*\Z)")
 # A name in a text that marks no formulas: a function's value, a name with an index, a letter that ends what is asked
 _NAMED_PLAINLY = re.compile(
@@ -113,7 +114,7 @@ _PLAIN = re.compile(
     r"(?:\\[a-zA-Z]+|\b(?:sin|cos|tan|cot|sec|csc|log|ln|sqrt|exp|gcd|lcm|mod|pi|abs|max|min)\b|(?<![a-zA-Z\d_'’])[a-zA-Z](?![a-zA-Z\d_'’])|(?<![a-zA-Z])[a-zA-Z](?=\^)"
     r"|\d[a-zA-Z](?![a-zA-Z])|(?<![.,])[.,]*\d|[-+*/^=<>()\[\]{}|!%_×÷·−≤≥≠√²³⁴π°∞∪∩±]|[ ])+"
 )
-# One with products of letters, each beside a sign of arithmetic: `ab + ac`
+# A formula with products of letters, each beside an operator: `ab + ac`
 _PRODUCT = r"(?:[\d.]{0,9}[a-zA-Z]{1,3}(?:\^\d)?|[\d.]{1,9})(?!\w)"
 _PLAIN_PRODUCTS = re.compile(rf"(?<![\w.]){_PRODUCT}(?:\s?[-+*/=−·()]{{1,2}}\s?{_PRODUCT})+")
 _OPERATION = re.compile(r"[-+*/^=<>|!%×÷·−≤≥≠√²³⁴∪∩±(\\]|sin|cos|tan|log|ln|sqrt|gcd|lcm|mod")
@@ -122,7 +123,10 @@ _WRITTEN = re.compile(r"(?<![\w.])\d*\.\d+|(?<![\w.])\d+\s?\\?%|(?<![\w.])\d[\dA
 
 
 def formulas_of(text: str) -> dict[Key, Node]:
-    """The formulas of a text, the sides of its relations and the members of its lists, by their canonical keys."""
+    """The formulas of a text by their canonical keys, with the sides of its equations and the members of its lists.
+
+    `Solve $x+1=3$.` has the equation, `x+1` and `3`.
+    """
     found: dict[Key, Node] = {}
     for segment in _segments(text[:_MAX_CHARS]):
         for node in _read(segment):
@@ -134,6 +138,7 @@ def formulas_of(text: str) -> dict[Key, Node]:
 
 
 def _segments(text: str) -> Iterator[str]:
+    """The formulas of a text as they are written: between dollar signs, in plain text, and in words."""
     for opens, shuts in (("\\(", "\\)"), ("\\[", "\\]")):
         # from each formula that is not closed the rest of the text would be read
         closed = text.rfind(shuts) + 1
@@ -155,7 +160,7 @@ def _segments(text: str) -> Iterator[str]:
 
 
 def _read(text: str) -> Iterator[Node]:
-    """The formula of one segment; none where it is unreadable."""
+    """The formula of one segment; nothing if it cannot be parsed."""
     try:
         yield parse_tokens(tokenize((_before_gap(text) or text).strip().rstrip(".?,:;")))
     except (Unreadable, TooComplex):
@@ -163,6 +168,9 @@ def _read(text: str) -> Iterator[Node]:
 
 
 def _parts(node: Node) -> Iterator[Node]:
+    """A formula, then the sides of its relations, the members of its lists, the cases, and the values inside of
+    marks.
+    """
     yield node
     if isinstance(node, (Collection, Relation, *MARKS)) or is_joined(node, "and", "or") or _is_cases(node):
         for arg in node.args:
@@ -210,12 +218,12 @@ EXTREMES = {
     ),
 }
 _LETTER = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z])")
-# What of a formula is no letter, such as the N of `\\mathrm{Na}`, which stands upright
+# Parts of a formula that are no letters, such as the upright N of `\\mathrm{Na}`
 _NO_LETTERS = re.compile(r"\\(?:mathrm|text|ce)\s*\{[A-Z][a-z]\}|\\[a-zA-Z]+|[{}\s]")
 _NAMES = re.compile(r"\(\s*([a-zA-Z](?:\s*,\s*[a-zA-Z])+)\s*\)")
 
 
-# What may stand around a name without making another of it, and what may stand for `the sum of all n`
+# Tokens around a name that do not change it, and the symbols for `or` and `and` of events
 _WRAPS = frozenset(("(", ")", "{", "}", "\\left", "\\right", "."))
 _JOINED = {"or": "\\cup", "and": "\\cap"}
 _ARROW = re.compile(r"\\(?:to|rightarrow)(?![a-z])|→")
@@ -243,7 +251,7 @@ DESCENDS = (
     r"|\bпо убыв|\baflopend|\bmalejąc|\bbüyükten küçüğe|\bazalan sıra|giảm dần|从大到小|由大到小|降序|降順|大きい順"
     r"|내림차순|큰 (?:것|수)부터|\bfallande"
 )
-# A gap of a question, and what may stand between gaps for equals: `两根为____和____`, `$x_1=$____, $x_2=$____`
+# A gap of a question, and the text between gaps for equal things: `两根为____和____`, `$x_1=$____, $x_2=$____`
 _BLANK = re.compile(r"(?:\\?_\s?){2,}|\\underline\s*\{(?:\s|~|\\[a-z]+|\\[,;:! ]|_)*\}|[.…]{4,}|…{2,}")
 _NAME_OF_BLANK = re.compile(r"(?P<name>[a-z])(?:_\{?\d\}?)?\s*=[\s$]*\Z")
 _BEFORE_BLANK = 20
@@ -256,7 +264,10 @@ _ALTERNATIVE_ENDS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|([(|)])")
 
 
 def _by_words(pattern: str) -> str:
-    """The same alternatives in another order: a word's edge, with which many begin, is looked for once for all."""
+    r"""A pattern with the same alternatives, which is faster: `\b(?:min|max)|最小` for `\bmin|\bmax|最小`.
+
+    The alternatives that begin at a word's edge come first, so that this is looked for only once.
+    """
     depth, ends = 0, [-1]
     for sign in _ALTERNATIVE_ENDS.finditer(pattern):
         depth += (sign[1] == "(") - (sign[1] == ")")
@@ -269,7 +280,7 @@ def _by_words(pattern: str) -> str:
 
 
 class _Says(Kept["Question", bool]):
-    """A fact that holds where a pattern is found in the question, in capitals or not."""
+    """A fact about a question: true if it has a match of the pattern, in capitals or not."""
 
     def __init__(self, pattern: str) -> None:
         found = re.compile(_by_words(pattern), re.IGNORECASE)
@@ -284,7 +295,7 @@ _ASKS_ANGLE = re.compile(
     r"|角(?=的大小|\s*\$?\s*(?:[A-Z]|\\(?:alpha|beta|gamma|theta))\s*+\$?+\s*+(?!的(?!大小|度数)|所))|∠",
     re.IGNORECASE,
 )
-# by name, or by a bound of an angle
+# Radians by name, or by a bound of an angle
 _RADIANS = re.compile(
     r"radi[aá][nl]|bogenmaß|радиан|弧度|ラジアン|라디안|radyan|(?:<|\\leq?(?:slant)?|≤|,)\s*\d{0,3}(?:\\pi(?![a-z])|π)"
 )
@@ -314,14 +325,13 @@ class Question:
         r"\b(?:positive|non-?negative|negative|natural)\b|\\mathbb\s*\{?[RQZN]\}?\s*(?:\^|_)|\\mathbb\s*\{?N|[<>]|\\[gl](?:e|t|eq|eqslant)\b"
         r"|\(\s*0\s*,|\[\s*0\s*,"
     )
-    #: whether the question asks for another form of a value, so that a value copied from it is not an answer
-    # what it asks for has letters that an answer may call as it likes
+    #: whether it asks for functions or general solutions, whose letters an answer may choose
     has_free_letters = _Says(
         r"\b(?:all|every|general|alle|toutes|todas|tutte)\b.{0,60}"
         r"\b(?:functions?|solution|funktion|fonction|funci|funzion|funç)"
         r"|\bвсе\b.{0,40}функци|所有.{0,20}函数|通解|一般解|すべて.{0,20}関数|모든 .{0,20}함수"
     )
-    # what it asks for are functions, or what it gives has derivatives
+    # it asks for functions, or has derivatives
     _is_of_functions = _Says(
         r"\b(?:all|every|alle|toutes|todas|tutte)\b.{0,60}\b(?:functions?|funktion|fonction|funci|funzion|funç)"
         r"|\bвсе\b.{0,40}функци|所有.{0,20}函数|すべて.{0,20}関数|모든 .{0,20}함수"
@@ -339,9 +349,10 @@ class Question:
 
     @property
     def has_constants(self) -> bool:
-        """Whether what it asks for has constants that may be any real numbers, as solutions of `y'=y` have."""
+        """Whether its answers have constants that may be any real numbers, as the solutions of `y'=y` do."""
         return self._is_of_functions and not self._names_integers
 
+    #: whether the question asks for another form of a value, so that a value copied from it is not an answer
     asks_to_rewrite = _Says(
         r"\b(?:convert|express|write|rewrite|simplify|reduce|change|round|expand|factor|factori[sz]e|rationali[sz]e|"
         r"estimate|approximate|turn|transform)\b|\bas an? (?:\w+ ){0,2}(?:fraction|decimal|percent|percentage|mixed "
@@ -358,7 +369,7 @@ class Question:
         rf"\bround (?:\$|\\\(|-?\d)|\bto \w+ (?:decimals?|decimal places?|significant)\b"
         rf"|\A[^?!。]{{0,60}}(?:{_ROUNDS})[^?!。]{{0,60}}[?!。]?\Z"
     )
-    #: whether the question speaks of rounding, so that an answer may say that it is about a value
+    #: whether the question mentions rounding, so that an answer may be marked as approximate
     speaks_of_rounding = _Says(rf"\bround|\bapprox|\bdecimals?\b|\bto the nearest\b|{_ROUNDS}")
     #: whether the question has words of order
     _says_order = _Says(
@@ -388,7 +399,7 @@ class Question:
         r"|\bordinau|bon ordre|bien ordonn|\btipos? de orden|bien ordenad|\btipo d.ordine|bene ordinat|boa ordem"
         r"|порядков\w+ (?:тип|числ)|ординал|вполне упоряд|序型|良序|序数|順序数|整列|서수|정렬 ?순서"
     )
-    #: whether the question speaks of groups, whose free product has a sign of its own
+    #: whether the question is about groups, whose free product has a symbol of its own
     is_of_groups = _Says(
         r"\bgr[ou]u?pp?[aioe]?s?\b|\\pi_1"
         r"|\bgruppen?|\bgrupy|\bgroups?\b|fundamentalgr|free product|nhóm|групп|群|군을|군은"
@@ -399,12 +410,12 @@ class Question:
         r"|elementarteiler|facteurs? invariant|divis\w+ élém"
         r"|factores invariantes|инвариантн\w+ множ|элементарн\w+ дел|不变因子|初等因子|単因子"
     )
-    #: whether the question tells a number by its digits, as `\overline{ab}` does
+    #: whether the question describes numbers by their digits, as `\overline{ab}` does
     is_of_digits = _Says(
         r"\bdigits?\b|-digit|ziffer|\bstellig|\bchiffre|\bcifr[ae]|\bd[ií]gito|\balgarismo|цифр|значн\w+ числ"
         r"|chữ số|\brakam|\bbasamak|\bcyfr|\bcijfer|\bsiffr|位数|數字|数字|桁|자리|숫자|\bangka|ตัวเลข|หลัก|अंक"
     )
-    #: whether the question tells of conjugates, adjoints or duals: then `z^*` is another thing than z
+    #: whether the question mentions conjugates, adjoints or duals, so that `z^*` is not `z`
     _decorates = _Says(
         r"conjug|konjugiert|complex|komplex|adjoint|adjungiert|adjugate|\\mathbb\s*\{?C\b|\\(?:overline|bar)\b"
         r"|\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger)\b)|共[轭軛役]|复数|複素|複数|伴随|伴隨|сопряж|комплекс|켤레|복소|eşlenik|karmaşık"
@@ -416,7 +427,9 @@ class Question:
         return {}
 
     def has(self, pattern: re.Pattern[str]) -> bool:
-        """Whether a pattern, one of those that are written in the code, is found in it: it is searched once."""
+        """Whether the question has a match of the pattern, which has to be a constant of the code: the result is
+        kept.
+        """
         known = self._known.get(pattern)
         if known is None:
             known = self._known[pattern] = pattern.search(self.text) is not None
@@ -433,9 +446,9 @@ class Question:
         return formulas_of(self.text)
 
     def leaves_open(self, node: Node) -> bool:
-        """Whether the question has this formula, which has unknowns, and no equation that gives its value.
+        """Whether the question has this formula with unknowns, and no equation that gives its value.
 
-        An equation like `S = a+b` only names the formula.
+        `x^2-1` of `Factor $x^2-1$.` is open. An equation like `S = a+b` only names the formula.
         """
         own = key(node)
         unknown = symbols(node) - CONSTANTS or any(isinstance(n, UndefinedCall) for n in walk(node))
@@ -443,13 +456,16 @@ class Question:
 
     @Kept
     def _alone(self) -> tuple[tuple[tuple[str, ...], int, str], ...]:
-        """The formulas that stand alone, without a relation: their tokens, and where and behind what they stand."""
+        """The formulas without a relation sign: the tokens of each, its position, and the 24 characters before it.
+
+        `Evaluate $f(2)$.` has the tokens of `f(2)` at 9, behind `Evaluate `.
+        """
         found = []
         text = self.text[:_MAX_CHARS]
         marked = _DELIMITED.search(text) is not None
         for match in (_DELIMITED if marked else _NAMED_PLAINLY).finditer(text):
             said = next(g for g in (*match.groups()[:4], match.group(6)) if g is not None) if marked else match.group()
-            # what stands before a gap is asked for: `q=____`
+            # the name before a gap is asked for: `q=____`
             said = _before_gap(said) or said
             if not _RELATES.search(_CHANCE.sub("", said)) and not _NAMELESS.match(said):
                 with suppress(Unreadable, TooComplex):
@@ -458,7 +474,10 @@ class Question:
         return tuple(found)
 
     def hands_formula(self, answer: str, reference: str) -> bool:
-        """Whether the question is one formula, which the reference writes with other signs, and the answer is that."""
+        """Whether the answer is the question's only formula, with the tokens in any order, and the reference is not.
+
+        `2x+3-1` for `Simplify $2x+3-1$.`, with the reference `2x+2`.
+        """
         if len(self._alone) != 1 or len(self.text) > _LONGEST_SENTENCE:
             return False
         given = sorted(self._alone[0][0])
@@ -469,20 +488,21 @@ class Question:
 
     @Kept
     def _asked_alone(self) -> tuple[tuple[tuple[str, ...], str], ...]:
-        """The formulas alone in the last sentence with any, each with what stands before it."""
+        """The formulas of `_alone` in the last sentence that has any, each with the characters before it."""
         return tuple((tokens, behind) for tokens, at, behind in self._alone if at >= self._asked_from)
 
     @Kept
     def _asked_from(self) -> int:
-        """Where the last sentence begins that has a formula alone."""
+        """The position at which the last sentence with a formula of `_alone` begins."""
         last = max((at for _, at, _ in self._alone), default=0)
         return max((end.end() for end in _SENTENCES.finditer(self.text, 0, last)), default=0)
 
     @Kept
     def asked_for(self) -> frozenset[tuple[str, ...]]:
-        """The names and formulas that the last sentence with any asks for, by their tokens: the `f(2)` of `find f(2)`.
+        """The names and formulas that the question asks for, by their tokens: those of `f(2)` for `Find $f(2)$.`
 
-        `The square of x` asks for no `x`; a sentence behind it asks for what it defines: `Find $S=u_0+u_1$.`
+        They are in the last sentence with any. `The square of x` does not ask for `x`. If a further sentence defines
+        letters, `Find $S=u_0+u_1$.`, these are asked for.
         """
         asked = {tokens for tokens, behind in self._asked_alone if not (_PART_OF.search(behind) or _is_amount(tokens))}
         behind = _SENTENCES.search(self.text, max((at for _, at, _ in self._alone), default=0)) if asked else None
@@ -495,13 +515,17 @@ class Question:
         return frozenset({(one[1],) for one in at_once or defined} | (set() if at_once else asked))
 
     def _is_form(self, formula: Sequence[str]) -> bool:
-        """Whether the letters of a sum stand nowhere else, so that a value is asked for in its form: `a+bi`."""
+        """Whether a sum is the form in which a value is asked for, `a+bi`: its letters are nowhere else in the
+        question.
+        """
         said = re.sub(r"\\[a-zA-Z]+", "", "".join(one[0] for one in _DELIMITED.finditer(self.text[:_MAX_CHARS])))
         letters = _letters(formula)
         return "+" in formula and bool(letters) and all(said.count(one) == list(formula).count(one) for one in letters)
 
     def asks_for(self, formula: str) -> bool:
-        r"""Whether the question asks for the value of this formula, which is more than a name: `3\star 2`."""
+        r"""Whether the question asks for the value of this formula: `3\star 2` for `Compute $3\star 2$.`; false for a
+        mere letter.
+        """
         with suppress(Unreadable, TooComplex):
             own = _undecorated([token.text for token in tokenize(formula)])
             # a function may be asked about as `x \\mapsto \\ln x`
@@ -512,16 +536,18 @@ class Question:
 
     @Kept
     def _asked_derivatives(self) -> tuple[_Derivative, ...]:
+        """The derivatives among the names that the question asks for."""
         return tuple(one for tokens in self.asked_for if (one := _derivative(tokens)) is not None)
 
     def _asks_other_derivative(self, own: Sequence[str]) -> bool:
+        """Whether a name is a derivative, and the question asks for different ones: `f'(3)` if it asks for `f'(2)`."""
         derivative = _derivative(own)
         asked = [one for one in self._asked_derivatives if one.is_quotient or one.place]
         return derivative is not None and bool(asked) and not any(map(derivative.is_one_with, asked))
 
     @Kept
     def _asked_nodes(self) -> tuple[Node, ...]:
-        """The formulas that are asked for and hold more than a name."""
+        """The formulas of more than two tokens that the question asks for, parsed."""
         found = []
         for match in islice(_DELIMITED.finditer(self.text[:_MAX_CHARS], self._asked_from), _MAX_FORMULAS):
             said = next(g for g in (*match.groups()[:4], match.group(6)) if g is not None)
@@ -532,7 +558,12 @@ class Question:
         return tuple(found)
 
     def _is_asked_otherwise(self, formula: str, own: Sequence[str]) -> bool:
-        r"""Whether a formula is another form of one that is asked for: `z^2+z^{-2}` of `z^2+\frac{1}{z^2}`."""
+        r"""Whether a formula is a different form of one that is asked for: `z^2+z^{-2}` for `z^2+\frac{1}{z^2}`.
+
+        Args:
+            formula: the formula as text.
+            own: its tokens, as `_undecorated` gives them.
+        """
         if (derivative := _derivative(own)) is not None:
             told = (one for one in self._asked_derivatives if derivative.is_quotient or one.is_quotient)
             return any(map(derivative.is_one_with, told))
@@ -549,16 +580,18 @@ class Question:
 
     @property
     def names_things(self) -> bool:
-        """Whether the question has names that an answer's may not be."""
+        """Whether the question names what it asks for, so that the name in an answer has to be compared."""
         return bool(self.asked_for or self._decorates or self._powers or self._unknown)
 
     def tells_apart(self, name: Sequence[str]) -> bool:
-        r"""Whether a name is another thing than what is asked for by the same letter, which it holds.
+        """Whether a name has the letter that is asked for, but a mark makes it a different thing: `z^*` if `z` is asked
+        for.
 
-        The question tells of conjugates, and `z^*` stands for z; or it asks for a pH, and `[H^+]` stands there.
+        That needs a question with conjugates, adjoints or the like. If a pH is asked for, `[H^+]` is a different thing,
+        too.
 
         Args:
-            name: its tokens.
+            name: the tokens of the name.
         """
         own = _undecorated(name)
         if self._powers and "\\log" not in own and "\\lg" not in own:
@@ -580,21 +613,24 @@ class Question:
 
     @Kept
     def _powers(self) -> frozenset[str]:
-        """The `pH` or `pK` that the question asks for."""
+        """The `pH`, `pOH` or `pK` that the question asks for; empty if it is about concentrations, too."""
         clause = asking_clause(self.text)[0]
         return frozenset() if _CONCENTRATES.search(clause) else frozenset(_POWERS.findall(clause))
 
     def asks_power(self, name: str) -> bool:
-        """Whether an answer's name is the `pH` or `pK` that the question asks for, in a form of LaTeX or none."""
+        """Whether an answer's name is the `pH`, `pOH` or `pK` that the question asks for, with or without LaTeX
+        commands.
+        """
         return re.sub(r"\\(?:text|mathrm|ce|operatorname)(?![a-z])|[{}\s]", "", name) in self._powers
 
     def asks_another(self, name: Sequence[str]) -> bool:
-        """Whether the question asks for another name or formula than the one that an answer's equation begins with.
+        """Whether the question asks for a different name or formula than the one on the left side of an answer's
+        equation.
 
-        Another part of the same formula is: `y` where `x` is asked for, `f(3)` for `f(2)`, `2x` for `x`.
+        True for `y` if `x` is asked for, for `f(3)` if `f(2)` is, and for `2x` if `x` is.
 
         Args:
-            name: its tokens.
+            name: the tokens of the left side.
         """
         own = _undecorated(name)
         if own and self.tells_apart(own):
@@ -635,7 +671,12 @@ class Question:
         return said.isalpha() and any(said in "".join(_NO_LETTERS.split(f)) for f in _segments(self.text[:_MAX_CHARS]))
 
     def _is_own_name(self, name: Sequence[str], own: Sequence[str]) -> bool:
-        """Whether what is asked for may have this name in an answer, though the question has another or none."""
+        """Whether an answer may use this name for what is asked for, though the question has a different name or none.
+
+        Args:
+            name: the tokens of the name.
+            own: the same tokens, as `_undecorated` gives them.
+        """
         match own:
             case [letter, "_", sign] | [sign, letter] if sign[-3:] in EXTREMES and (letter,) in self.asked_for:
                 return self.asks_extreme(sign[-3:])
@@ -658,7 +699,11 @@ class Question:
         return self._is_new(own) or (name[0] == "\\angle" and self._asks_angle(own))
 
     def _is_asked_limit(self, own: Sequence[str]) -> bool | None:
-        """Whether it is the limit of the question's formula at its place, or a part of that; None of another one."""
+        """Whether a name is the limit of the question, with its formula or a part of it; False if it is at a different
+        point.
+
+        None if that cannot be decided.
+        """
         said = _ARROW.sub("->", _SETS_FORMULA.sub("", self.text))
         found = _LIMIT.fullmatch(_SETS_FORMULA.sub("", _ARROW.sub("->", "".join(own))))
         if found is None:
@@ -673,13 +718,15 @@ class Question:
     _says_limit = _Says(r"\blimit|grenzwert|l[íi]mite|предел|границ|极限|極限|극한|giới hạn|\bgranic|\bgräns|النهاية")
 
     def _is_formula_of_unknown(self, own: Sequence[str]) -> bool:
-        """Whether it is more than the unknown that is to be found: `2x`."""
+        """Whether a name has the unknown of the question's only equation, and more: `2x` for `Solve $2x=4$.`"""
         if not self._unknown or self._unknown not in own or len(own) == 1 or own[1] == "_":
             return False
         return not any(t == "\\text" or (len(t) > 1 and t[0] != "\\") for t in own)
 
     def _asks_angle(self, own: Sequence[str]) -> bool:
-        """Whether this angle is asked for, by its vertex alone or by its arms in the other order."""
+        """Whether a name is the angle that is asked for, by its vertex or with its arms exchanged: `B` or `CBA` for
+        `ABC`.
+        """
         plain, name = re.sub(r"[{}\s]", "", self.text), "".join(own)
         asked = ["".join(one) for one in self.asked_for]
         return _vertex(own) != "" and any(
@@ -690,7 +737,7 @@ class Question:
 
     @Kept
     def _unknown(self) -> str:
-        """The unknown of the one equation that is to be solved; empty for another question."""
+        """The unknown of the only equation to be solved, `x` for `Solve $2x=4$.`; empty if there is none."""
         if self.asked_for or not _SOLVES.search(self.text):
             return ""
         equations = [f for f in self.formulas.values() if isinstance(f, Relation) and "=" in f.operators]
@@ -698,7 +745,10 @@ class Question:
         return next(iter(letters)) if len(letters) == 1 else ""
 
     def _is_other_formula(self, own: Sequence[str]) -> bool:
-        """Whether it is another formula of the letters of the one that is asked for: `(a-b)^2` for `a^2+b^2`."""
+        """Whether a name is a formula of the same letters as the one that is asked for, with a different value.
+
+        `(a-b)^2` if `a^2+b^2` is asked for.
+        """
         asked = [one for one in self.asked_for if len(one) > 1 and _letters(one)]
         if len(asked) != 1 or len(self.asked_for) > 1 or _letters(own) != _letters(asked[0]):
             return False
@@ -707,7 +757,7 @@ class Question:
             (b == "(" and a.isalpha()) or a.startswith(("\\circ", "\\text")) or (len(a) > _NEAR and a.isalpha())
             for a, b in pairs
         ):
-            # what a function is of, or words
+            # arguments of functions, or words
             return False
         with suppress(Unreadable, TooComplex):
             mine, theirs = (parse_tokens(tokenize(" ".join(one))) for one in (asked[0], own))
@@ -718,12 +768,14 @@ class Question:
         return False
 
     def _asks_other_letter(self, own: Sequence[str]) -> bool:
-        """Whether the letter is none of those that are asked for alone: `x` where `y` is."""
+        """Whether a name is a single letter, and the question asks for different letters: `x` if `y` is asked for."""
         asked = [one[0] for one in self.asked_for if len(one) == 1 and one[0].islower()]
         return len(own) == 1 and own[0].islower() and bool(asked) and own[0] not in asked
 
     def _is_new(self, own: Sequence[str]) -> bool:
-        """Whether a name is the answer's own: one with a prime, or with a word of what is asked for as its index."""
+        """Whether a name is the answer's own: it has a prime, or a word of what is asked for as its index,
+        `C_{total}`.
+        """
         match own:
             case [letter, "'"]:
                 # a question that has one letter only may mean its derivative
@@ -739,12 +791,12 @@ class Question:
 
     @Kept
     def slanted(self) -> frozenset[str]:
-        """The letters that are not set upright, as those of units are."""
+        r"""The letters that are not set upright. Upright ones, as in `\mathrm{m}`, may be units."""
         formulas = " ".join(_segments(self.text)) if "$" in self.text or "\\(" in self.text else self.text
         return frozenset(_LETTER.findall(_UPRIGHT.sub(" ", formulas)))
 
     def says_in_order(self, names: Sequence[str]) -> bool:
-        """Whether the question says these names, each first behind the one before it: `the ratio of boys to girls`."""
+        """Whether the question has all these names, in this order: `the ratio of boys to girls` for boys, girls."""
         text, at = self.text.lower(), []
         for name in names:
             spelled = re.escape(name.lower().lstrip("\\"))
@@ -763,7 +815,7 @@ class Question:
 
     @Kept
     def is_foreign(self) -> bool:
-        """Whether it is a text without a word of the Latin alphabet."""
+        """Whether the question has text, but no word in Latin letters: `求最大值`."""
         return bool(self.text) and not _LATIN_WORDS.search(_FORMULAS.sub(" ", self.text))
 
     @property
@@ -774,11 +826,12 @@ class Question:
 
     @Kept
     def asks_angle(self) -> bool:
-        """Whether an angle is asked for, which may be told in degrees, and no function's argument."""
+        """Whether the question asks for an angle, whose value may be in degrees."""
         return _ASKS_ANGLE.search(asking_clause(self.text)[0] or self.text) is not None
 
     @property
     def speaks_of_degrees(self) -> bool:
+        """Whether the question mentions degrees, and no radians."""
         text = self.text.lower()
         return any(sign in text for sign in ("degree", "°", "\\circ")) and "radian" not in text
 
@@ -791,7 +844,7 @@ class Question:
 
     @Kept
     def has_inequality(self) -> bool:
-        """Whether the question has an inequality: then its answer must be solved to the last step."""
+        """Whether the question has an inequality: its answer has to be solved to the last step."""
         return any(isinstance(f, Relation) and f.operators[0][0] in "<>" for f in self.formulas.values())
 
     @Kept
@@ -802,18 +855,20 @@ class Question:
 
     @Kept
     def counted(self) -> frozenset[str]:
-        """The words after `how many`: the counted nouns."""
+        """The up to four words behind `how many`, which have the counted noun among them."""
         phrases = [words.split() for words in _HOW_MANY.findall(self.text)]
         return frozenset(form for words in phrases for word in words for form in (word.lower(), singular(word)))
 
     @Kept
     def options(self) -> frozenset[str]:
-        """The words that the question offers as answers: the odd and the even of `odd or even`."""
+        """The words that the question offers as answers: `odd` and `even` for `Is it odd or even?`"""
         return options_of(self.text)
 
     @Kept
     def choices(self) -> dict[str, str]:
-        """The text of each choice that the question offers, by its letter; empty where it offers none."""
+        """The text of each choice by its letter: `{"A": "51", "B": "57"}` for `(A) 51 (B) 57`; empty if there are no
+        choices.
+        """
         return dict(self._offer[1:])
 
     @property
@@ -828,7 +883,9 @@ class Question:
 
     @Kept
     def _offer(self) -> tuple[tuple[str, str], ...]:
-        """The stem, under the first letter, then each choice under its letter: `(A) 51 (B) 57`, `A. 3`, `A：是`."""
+        """The text before the choices, under the first letter, then each choice under its Latin letter:
+        `(A) 51 (B) 57`.
+        """
         marks = self._marks(_CHOICE_MARK) or self._marks(_MARK_ABROAD)
         if not marks:
             return (("", self.text),)
@@ -841,7 +898,9 @@ class Question:
         )
 
     def _marks(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
-        """The marks of the last choices that begin with the first letter of an alphabet; none of too few."""
+        """The marks of the last series of choices, from the first letter of an alphabet on; empty if there are fewer
+        than two.
+        """
         marks: list[re.Match[str]] = []
         for mark in pattern.finditer(self.text[-_MAX_CHARS:]):
             letter = mark["letter"]
@@ -852,9 +911,10 @@ class Question:
         return marks if len(marks) >= _FEWEST_CHOICES else []
 
     def in_latin(self, text: str) -> str:
-        """A choice by its letter of another script, alone or before its text, under the Latin one of its place.
+        """A choice with the Latin letter of its rank: `B. 57` for `Б) 57`. Other texts are given back as they are.
 
-        Other texts are as they are; among Cyrillic letters a Latin one is the letter that it looks like, or none.
+        If the choices have Cyrillic letters, a Latin letter counts as the Cyrillic one that looks the same: `B` is the
+        third. A Latin letter that looks like none of them becomes a text that names no choice.
         """
         first = self._offer[0][0]
         if first <= "\x7f":
@@ -868,22 +928,29 @@ class Question:
 
     @Kept
     def asks_order(self) -> bool:
-        """Whether the question says in which order its answers are given, so that a bare list is a tuple."""
+        """Whether the question says in which order its answers are given, so that a list without brackets is a
+        tuple.
+        """
         return self._says_order or asks_order(self.text)
 
     def orders(self, count: int) -> bool:
-        """Whether so many answers stand in an order: one that is said, or that of what is asked for one by one."""
+        """Whether that many answers have an order: one that the question states, or the order of its parts, gaps or
+        names.
+        """
         return self.asks_order or count in (self._numbered, self._called, self._gaps) or bool(self.parts(count))
 
     @property
     def rises(self) -> bool | None:
-        """Whether values are asked for in rising order, or in falling order; None where no order or both are said."""
+        """True if values are asked for in rising order, False if in falling order; None if neither or both are."""
         found = [re.search(order, self.text, re.IGNORECASE) is not None for order in (ASCENDS, DESCENDS)]
         return None if found[0] == found[1] else found[0]
 
     @Kept
     def _gaps(self) -> int:
-        """How many gaps the question leaves for different things; 0 where they are for equals, as of roots."""
+        """How many gaps the question leaves for different things: 2 for `两边为____，面积为____`.
+
+        It is 0 if the gaps are for equal things, such as the two roots of an equation.
+        """
         found = list(_BLANK.finditer(self.text[:_MAX_CHARS]))
         before = [self.text[max(one.start() - _BEFORE_BLANK, 0) : one.start()] for one in found]
         names = {match and match["name"] for match in map(_NAME_OF_BLANK.search, before)}
@@ -898,7 +965,7 @@ class Question:
     def _numbered(self) -> int:
         """How many parts the question numbers: 3 for `(i) … (ii) … (iii) …`.
 
-        0 where the labels are in no order, name equations, or where a sentence follows the last part.
+        It is 0 if the labels are in no order or name equations, or if a sentence follows the last part.
         """
         found = list(_PART_LABELS.finditer(self.text[:_MAX_CHARS]))
         said = [match[0].strip("()（） .").lower() for match in found]
@@ -918,18 +985,25 @@ class Question:
         return len(calls) if len({call[0] for call in calls}) == 1 and len(set(calls)) == len(calls) else 0
 
     def parts(self, count: int) -> tuple[str, ...]:
-        """What the question asks for one by one, in lower case, where so many are; else empty."""
+        """The things that the question asks for one by one, in lower case, if there are `count` of them; else empty.
+
+        `the area` and `the perimeter` for `Find the area and the perimeter.`
+        """
         return parts_of(self.text, count)
 
     def says(self, phrase: str) -> bool:
-        """Whether the question holds the phrase, which is in lower case; the question's case does not count."""
+        """Whether the question has this phrase, in capitals or not.
+
+        Args:
+            phrase: the phrase, in lower case.
+        """
         return phrase in self.text.lower()
 
     @Kept
     def single_number(self) -> Node | None:
-        """The only number of a question that is one short sentence, as where it is to be written in another way.
+        """The only number of a question that is one short sentence: 0.75 for `Write 0.75 as a fraction.`; else None.
 
-        A decimal that repeats may have another sentence beside it: it is no datum.
+        Beside a repeating decimal, there may be a further sentence, because such a number is no measured quantity.
         """
         text = self.text.strip()
         found = list(islice(_GIVEN.finditer(text), 2)) if len(text) <= 2 * _LONGEST_SENTENCE else []
@@ -956,7 +1030,7 @@ class Question:
 
     @Kept
     def log_base(self) -> int | None:
-        """10 if the question means base 10 by a `log` without a base; None if it does not tell."""
+        """10 if the question means base 10 by a `log` without a base; None if that is open."""
         decimal = _DECIMAL_LOG.search(self.text) is not None
         both = _NATURAL_LOG.search(self.text) is not None and _BARE_LOG.search(self.text) is not None
         return 10 if decimal or both else None
@@ -986,7 +1060,7 @@ _GIVEN = re.compile(
 
 
 def _given(found: re.Match[str]) -> Node | None:
-    """The number of a question as an answer's is read."""
+    """The number of a question, parsed like an answer's; None if it cannot be read."""
     mark = "" if not found["mark"] else "\\%" if found["mark"][-1] in "%％" else "°"
     number = re.sub(r"\{,\}|,", ".", found["number"]).rstrip(".") + mark
     with suppress(Unreadable, TooComplex):
@@ -1012,17 +1086,17 @@ _CHOSEN_ABROAD = re.compile(
 )
 _TYPED_IN_LATIN = re.compile(r"\s*(?:\\text[a-z]*\s*\{\s*)?[(（]?\s*(?P<letter>[A-J])\s*[)）.]?[\s}]*")
 _CHOICE_BEGINS = re.compile(r"(?:\s|~|\\[ ,;:!]|\\q?quad(?![a-z])|\})*+")
-# What may stand behind the text of a choice, read backwards
+# The characters that may be behind the text of a choice, in reverse order
 _CHOICE_ENDS = re.compile(r"(?:dauqq?\\|\\\\|[ ,;:!]\\|[ \t\r~;；,，。])*+")
 
 
 def closed(text: str) -> str:
-    """A text without the brace that closes what was opened before it."""
+    """A text without the first closing brace, if it has more closing than opening ones: `3` for `3}`."""
     return text.replace("}", "", 1) if text.count("}") > text.count("{") else text
 
 
 def _choice_text(text: str) -> str:
-    """The text of a choice, which ends with its line."""
+    """The text of a choice to the end of its line, without spaces and separators around it: `51`."""
     begins = _CHOICE_BEGINS.match(text)
     text = text[begins.end() :] if begins is not None else text
     text = text.partition("\n")[0]
@@ -1030,11 +1104,11 @@ def _choice_text(text: str) -> str:
     return text[: len(text) - (0 if ends is None else ends.end())]
 
 
-# Signs of a formula that states something, or lists
+# Relation signs and separators
 _RELATES = re.compile(
     r"[=<>,;]|\\(?:[lg]e(?:q|qq|qslant)?|neq?|[lg]t|(?:not)?in|equiv|approx|perp|parallel)(?![a-zA-Z])"
 )
-# What the probability is of may be a relation: `P(X\\ge 1)`
+# The argument of a probability, which may be a relation: `P(X\\ge 1)`
 _CHANCE = re.compile(r"(?<=P)\s*(?:\\left)?\([^()]*\)\s*\Z")
 _UPRIGHT = re.compile(r"\\(?:mathrm|text|rm|unit|si)\s*\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
 _SOLVES = re.compile(
@@ -1049,7 +1123,7 @@ _GAP = re.compile(r"(?:\\?_|\\(?:underline|hspace|boxed|square|Box|qquad|quad)(?
 
 
 def _before_gap(formula: str) -> str:
-    """The formula that goes on to a gap, as `x^3-4x` does in `x^3-4x=____`; empty for any other."""
+    """The formula before an equals sign and a gap: `x^3-4x` for `x^3-4x=____`; empty for any other formula."""
     head, _, gap = formula.rpartition("=")
     return head if head.strip() and "=" not in _CHANCE.sub("", head) and _GAP.fullmatch(gap) is not None else ""
 
@@ -1062,7 +1136,7 @@ _PART_OF = re.compile(
 
 
 def _is_amount(tokens: Sequence[str]) -> bool:
-    """Whether a formula is a number with its unit, which no name stands for: `72 km/h`."""
+    """Whether a formula is a number with its unit, `72 km/h`, and so no name."""
     amount, *unit = tokens
     named = [t for t in unit if any(map(str.isalpha, t))]
     return bool(named) and amount[0].isdigit() and all(map(unit_named, named))
@@ -1072,7 +1146,10 @@ _DECORATIONS = frozenset({"\\angle", "\\vec", "\\mathbf", "\\boldsymbol", "\\ove
 
 
 def _undecorated(tokens: Sequence[str]) -> tuple[str, ...]:
-    """The tokens without what only sets a name's type; `\\Pr[A]` and `\\mathbb{E}[X]` are written `P(A)` and `E(X)`."""
+    r"""The tokens of a name without typefaces and accents: `v` for `\vec v`.
+
+    Probabilities, means and variances get one form: `P(A)` for `\Pr[A]`, `E(X)` for `\mathbb{E}[X]`.
+    """
     plain = ["\\bar" if t == "\\overline" else t for t in tokens if t not in _DECORATIONS]
     if plain[1:2] in (["["], ["("]) and plain[0] in _OF_CHANCE and (plain[0] not in "VD" or plain[2:3] in _VARIABLES):
         plain = [_OF_CHANCE[plain[0]], *({"[": "(", "]": ")"}.get(t, t) for t in plain[1:])]
@@ -1081,7 +1158,7 @@ def _undecorated(tokens: Sequence[str]) -> tuple[str, ...]:
     return tuple(plain[:-2] if is_standard else plain)
 
 
-# What V and D are variances of; of anything else they are functions
+# Arguments of which V and D are variances; with any other argument they are functions
 _VARIABLES = (["X"], ["Y"], ["Z"], ["\\xi"], ["\\eta"])
 _OF_CHANCE = {
     spelled: sign
@@ -1095,7 +1172,7 @@ _OF_CHANCE = {
 
 
 _MARKS = frozenset({"*", "\\dagger", "H"})
-# What stands before a name that is only explained
+# The text before a name that is only explained
 _DEFINES = re.compile(
     r"(?:^|[(（\[,，;；:：.。]|\b(?:where|here|with|let|and|où|avec|wobei|mit|hier|dabei|donde|con|dove|onde|где|и)|其中|这里|ただし|且)"
     r"[\s$]*$"
@@ -1108,19 +1185,19 @@ _OXIDATION = re.compile(
 _CONJUGATES = re.compile(
     "conjug|konjug|共[轭軛役]|сопряж|켤레|eşlenik|liên hợp|sprzęż|geconjug|coniugat", re.IGNORECASE
 )
-# A question that asks for what a power is of, too
+# A question that is about concentrations, too, and so asks for more than the power
 _CONCENTRATES = re.compile(r"\[|concentr|konzentr|浓度|濃度|концентр|\bK_|농도", re.IGNORECASE)
 _POWERS = re.compile(r"(?<![a-zA-Z])p(?:OH|H|K)(?![b-zB-Z])")
 
 
 def _vertex(angle: Sequence[str]) -> str:
-    r"""The B of `\angle ABC` and `\angle B`; empty for no angle."""
+    r"""The letter in the middle of an angle's name: `B` for `\angle ABC` and `\angle B`; empty for other names."""
     letters = "".join(angle)
     return letters[len(letters) // 2] if letters.isalpha() and letters.isupper() and len(letters) in (1, 3) else ""
 
 
 def _letter_with_mark(tokens: Sequence[str]) -> str:
-    r"""The z of `z^*`, `\bar z` and `z^\dagger`; empty for another name."""
+    r"""The letter below a mark of conjugates: `z` for `z^*`, `\bar z` and `z^\dagger`; empty for other names."""
     match tokens:
         case [letter, "^", mark] if mark in _MARKS:
             return letter
@@ -1130,7 +1207,10 @@ def _letter_with_mark(tokens: Sequence[str]) -> str:
 
 
 def _unwrapped(tokens: Sequence[str]) -> tuple[str, ...]:
-    """A name without the brackets around it and the place of an evaluation; the order of a union or a sum is free."""
+    """A name without the brackets around it and without the point of evaluation: `f` for `f|_{x=1}`.
+
+    The tokens of a sum or union are sorted, because their order does not matter.
+    """
     bare = list(itertools.chain(*(t if t.isupper() else [_JOINED.get(t, t)] for t in tokens if t not in _WRAPS)))
     for at in range(1, len(bare) - 1):
         if bare[at] == "|" and bare[at + 1] == "_":
@@ -1145,6 +1225,7 @@ def _unwrapped(tokens: Sequence[str]) -> tuple[str, ...]:
 
 
 def _letters(tokens: Sequence[str]) -> frozenset[str]:
+    """The names of one or two letters among the tokens, without `i` and `e`, which may be numbers."""
     return frozenset(t for t in tokens if t[:1].isalpha() and len(t) <= _LONGEST_NAME and t not in ("i", "e"))
 
 
@@ -1152,7 +1233,9 @@ _LONGEST_NAME, _NEAR, _SEGMENT = 2, 2, 3
 
 
 def _is_other_call(own: Sequence[str], asked_for: frozenset[tuple[str, ...]]) -> bool:
-    """Whether a name is a function's value where the question asks for another: `f^{-1}(4)` for `f(4)`."""
+    """Whether a name is a function's value, and the question asks for different ones: `f^{-1}(4)` if it asks for
+    `f(4)`.
+    """
 
     def is_call(tokens: Sequence[str]) -> bool:
         return (
@@ -1169,7 +1252,7 @@ def _is_other_call(own: Sequence[str], asked_for: frozenset[tuple[str, ...]]) ->
 
 
 def _is_other_segment(own: Sequence[str], asked_for: frozenset[tuple[str, ...]]) -> bool:
-    """Whether a name is a segment, two points, where the question asks for another one: `AB` for `AC`."""
+    """Whether a name is a segment by its ends, and the question asks for a different one: `AB` if it asks for `AC`."""
 
     def ends(tokens: Sequence[str]) -> str:
         said = "".join(sorted("".join(tokens)))
@@ -1180,11 +1263,14 @@ def _is_other_segment(own: Sequence[str], asked_for: frozenset[tuple[str, ...]])
 
 
 class _Derivative(NamedTuple):
-    """The name of a derivative.
+    r"""A derivative, as a name writes it: `f_x`, `y'`, `\frac{\partial f}{\partial x}`.
 
     Attributes:
-        by: the letters by which it is taken, in their order; empty where the name does not tell them.
-        place: where it is taken, if that is no letter.
+        of: the function.
+        by: the letters by which it is derived, sorted; empty if the name has none, like `y'`.
+        order: how often it is derived.
+        place: the point with its brackets, `(2)`, if it has digits; else empty.
+        is_quotient: whether it is written as a quotient.
     """
 
     of: str
@@ -1194,6 +1280,9 @@ class _Derivative(NamedTuple):
     is_quotient: bool
 
     def is_one_with(self, other: _Derivative) -> bool:
+        """Whether two names may mean the same derivative. Letters or points that one of them leaves out are not
+        compared.
+        """
         same = self.by == other.by or not (self.by and other.by)
         is_there = self.place == other.place or "" in (self.place, other.place)
         return same and is_there and (self.of, self.order) == (other.of, other.order)
@@ -1208,7 +1297,7 @@ _BY_OPERATOR = re.compile(rf"(?P<by>(?:(?:\\partial|D)_[a-z])+)(?P<of>[a-zA-Z]){
 
 
 def _derivative(tokens: Sequence[str]) -> _Derivative | None:
-    r"""What `f_x`, `f'_x`, `\partial_x f`, `y'` and `\frac{\partial f}{\partial x}` name; None for another name."""
+    r"""The derivative that a name is, such as `f_x`, `f'_x`, `\partial_x f` or `y'`; None for another name."""
     said = "".join(tokens)
     found = _BY_QUOTIENT.fullmatch(said) or _BY_OPERATOR.fullmatch(said) or _BY_INDEX.fullmatch(said)
     if found is None:
@@ -1220,7 +1309,7 @@ def _derivative(tokens: Sequence[str]) -> _Derivative | None:
     return _Derivative(found["of"], "".join(sorted(by)), order, place or "", said.startswith("\\frac"))
 
 
-# Commands that begin formulas of all kinds, and so tell nothing of a name
+# Commands that begin formulas of all kinds, so that they do not identify a name
 _HEADS = frozenset({"\\frac", "\\sqrt", "\\lim", "\\int", "\\sum", "("})
 
 
@@ -1241,14 +1330,18 @@ NO_QUESTION = Question("")
 
 @lru_cache(maxsize=1_024)
 def about(text: str | None) -> Question | None:
-    """The facts about a question; None without a question. Cached, because an advantage group shares its question, and
-    a batch has hundreds of them.
+    """The facts about a question; None if there is no question.
+
+    They are kept, because an advantage group shares its question, and a batch has hundreds of them.
     """
     return Question(text) if text and text.strip() else None
 
 
 def _equates(node: Node, own: Key) -> bool:
-    """Whether the node is an equation of the formula with this key, and no side is only a name."""
+    """Whether a formula is an equation that gives the formula with this key a value: `x^2-1=3` for `x^2-1`.
+
+    False if one side is a single letter, which only names the formula.
+    """
     if not isinstance(node, Relation) or "=" not in node.operators or own not in map(key, node.args):
         return False
     return not any(isinstance(side, Symbol) for side in node.args)
