@@ -158,9 +158,10 @@ def _plain_nouns(question: Question) -> Known:
 
 
 def _is_plain_noun(noun: str, question: Question) -> bool:
-    """Whether a noun behind a number leaves it as it is: it is neither another unit nor only given by the question.
+    """Whether a noun behind a number leaves it as it is: it is no unit that differs from the one asked for.
 
-    `apples` if apples are asked for; not `metres` if centimetres are.
+    `apples` if apples are asked for; not `metres` if centimetres are, nor a noun that the question only gives a number
+    of.
     """
     unit = _named_by(noun)
     if noun.lower() in ("square", "cubic") or len(noun) > _LONGEST_UNIT:
@@ -267,10 +268,15 @@ def _with_domain(text: str, behind: str) -> tuple[str, str]:
 
 
 def _definition(text: str, behind: str, question: Question) -> tuple[str, str]:
-    """The text behind an answer without a clause that only explains it, and the reason if a clause changes it.
+    """The text behind an answer without a clause that only explains it, and the reason if a clause changes the answer.
 
     `where $C$ is a constant` behind `x^2+C` is dropped; `where $C=5$` is a reason, because it gives `C` a value. A
-    clause that states at which value of a letter the extreme value is attained is dropped, too.
+    clause with the letter's value at an extreme is dropped, too.
+
+    Args:
+        text: the answer.
+        behind: the text behind it.
+        question: the facts about the question.
     """
     if len(behind) > _NEAR_DEFINED:
         # such a clause is short, and nothing follows it
@@ -340,7 +346,14 @@ def _doubts(words: str) -> bool:
 
 
 def _equated(before: str, behind: str, question: str | None) -> str:
-    r"""The reason if a box is equated with what is not asked for: `2x=\boxed{42}` if `x` is asked for."""
+    r"""The reason if a box is equated with something else than the question asks for: `2x=\boxed{42}` for `x`. Else
+    empty.
+
+    Args:
+        before: the text before the box.
+        behind: the text behind it.
+        question: the text of the question.
+    """
     asked = about(question)
     if asked is None or "=" not in before[-_NEAR_BOX:] + behind[:_NEAR_BOX] or not asked.names_things:
         return ""
@@ -352,7 +365,7 @@ def _equated(before: str, behind: str, question: str | None) -> str:
     for side, direction in zip(sides, (-1, 1), strict=True):
         end = next((at for at, t in enumerate(side[::direction]) if t.text in _SEPARATORS), len(side))
         stated = side[len(side) - end :] if direction < 0 else side[:end]
-        # the first member of the chain in which the box stands
+        # the first or last member of the chain of equations that has the box
         equals = [at for at, t in enumerate(stated) if t.text == "="]
         member = stated[: equals[0]] if direction < 0 and equals else stated[equals[-1] + 1 :] if equals else []
         brackets = [t.text for t in member if t.text in ("(", ")")]
@@ -393,6 +406,7 @@ def asked_of(question: Question, counts: Callable[[str], bool] | None = None) ->
     """
 
     def allows(word: str) -> bool:
+        """Whether a word is the question's, a neutral one, or a unit of angles if the question asks for an angle."""
         return allowed(word, question.words, question.text) or counts_degrees(word, question.text)
 
     return Asked(question.text.lower(), allows, counts or _is_counted)
@@ -525,6 +539,12 @@ def _is_asked_modulo(front: str, text: str, modulus: str, question: Question) ->
     r"""Whether a congruence has the question's modulus, and the question's number or the right remainder.
 
     `7^2\equiv\boxed{2}\pmod{47}` if the remainder of `7^2` divided by 47 is asked for.
+
+    Args:
+        front: the formula before the box.
+        text: the content of the box.
+        modulus: the digits of the modulus behind the box.
+        question: the facts about the question.
     """
     behind = rf"(?:divided by|modulo|mod|除以|durch|par|entre|por|per|на|door|med|przez)\W{{0,12}}{modulus}(?!\d)"
     by_number = re.search(rf"{behind}|(?<!\d){modulus}\W{{0,6}}(?:で割|로 나)", question.text)

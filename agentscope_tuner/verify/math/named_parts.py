@@ -84,7 +84,9 @@ class _Part(NamedTuple):
 
 
 def _names_nothing(answer: str, truth: str) -> bool:
-    """Whether neither side has names of values: both are formulas without an equals sign, and no sizes as `10 by 8`."""
+    """Whether neither side can name one of several values: both are formulas without an equals sign, and no `10 by
+    8`.
+    """
     both = answer + truth
     if is_nameless(both) or (is_value(both) and "\\times" not in both):
         return True
@@ -96,6 +98,11 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
 
     `range 13, median 7` for the reference `median 7, range 13` gives `[("7", "7"), ("13", "13")]`. Values without names
     are taken in the order of the reference.
+
+    Args:
+        answer: the text of the answer.
+        truth: the text of the reference.
+        question: the text of the question, whose names count if the reference has none.
 
     Returns:
         The pairs in the order of the reference. Empty if there are no names to compare by. None if each value of the
@@ -142,9 +149,10 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
 
 
 def _values(found: list[tuple[_Part, _Part]], theirs: Sequence[_Part], pair: Pair) -> list[tuple[str, str]]:
-    """The two values of each pair of parts, then the two places at which they are taken.
+    """The two values of each pair of parts, and behind these the two points at which the values are taken, if they have
+    any.
 
-    A pair's places are left out if the question's function has both values there. Empty if places have different
+    The points are left out if the question's function has both values there. Empty if the points have different
     letters.
     """
     placed = [sides for sides in found if not all(_is_taken_there(*one.place, one.value, pair) for one in sides)]
@@ -505,7 +513,10 @@ def _part(text: str, pair: Pair) -> _Part | None:
 
 
 def _part_with_name(words: Sequence[str], value: str) -> _Part | None:
-    """A value with these words as its name; None if no word is a name's, or if a word denies or changes the value."""
+    """A value with these words as its name: `median` for `the median`. Without words, it has no name.
+
+    None if all words are articles and the like, or if one of the words denies or changes the value.
+    """
     name = _contents(words)
     if (
         not any(map(str.isalnum, value))
@@ -716,7 +727,10 @@ _COMPARED = re.compile(r"(?<![^\W_])(?:than|als|que|di|чем)\s+(?P<to>[A-Z][^\
 
 
 def who_and_how_many(pair: Pair) -> Outcome:
-    """Compare a person and a number, with the question's words between: `Lena sold 7 more candles` for `Lena, 7`."""
+    """Compare answers of a person and a number: `Lena sold 7 more candles` is equal to the reference `Lena, 7`.
+
+    The words between have to be the question's. Other answers are `UNKNOWN`, never different.
+    """
     truth = _WHO.fullmatch(unset(pair.truth)) if pair.question is not None and len(pair.truth) < LONGEST_FORM else None
     if truth is None or pair.question is None or truth["who"] not in pair.question.text:
         return UNKNOWN

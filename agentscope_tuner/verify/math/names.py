@@ -99,9 +99,9 @@ _FIGURES_OR_SET = (
 
 
 def _is_asked_set(name: str, asked: Question) -> bool | None:
-    r"""Whether a name is what the question asks for in words, for sets, vectors and gradients; None for other names.
+    r"""Whether a name means the set, vector or gradient that the question asks for in words; None for other names.
 
-    `A\cup B` is if the question asks for the union of A and B, and `A\cap B` is not.
+    True for `A\cup B` if the question asks for the union of A and B, and False for `A\cap B`.
     """
     plain = re.sub(r"\s", "", _SET_VECTOR.sub("", name))
     if (power := re.fullmatch(r"P\(([A-Z])\)", plain)) is not None and _POWER_SET.search(asked.text) is not None:
@@ -393,7 +393,9 @@ def _abbreviates(name: str, question: str) -> bool:
 
 
 def _is_whole_asked(name: str, asked: Question) -> bool | None:
-    r"""As `_is_asked_by_sign`, for names without such a symbol: `[L:K]`, `|\nabla f(1,2)|`, abbreviations."""
+    r"""As `_is_asked_by_sign`, for names that do not begin with a symbol of the table: `[L:K]`, `|\nabla f(1,2)|`,
+    `НОК(84,90)`.
+    """
     if _abbreviates(name, asked.text):
         return True
     formulas = bare_formulas(asked.text)
@@ -468,7 +470,7 @@ def _is_taken_elsewhere(sign: str, rest: str, asked: Question) -> bool:
 
 
 def _is_place(place: str, question: str) -> bool:
-    """Whether a question has a point or a thing: `i` if it has `z=i`, or `K_5`."""
+    """Whether a question has this point or thing: the point `i` if it has `z=i`, or the graph `K_5`."""
     named = re.fullmatch(r"[CKPWQ]_(\d+)", place)
     if named is not None and re.search(r"[A-Z]_", question) is None:
         # a graph that the question describes in words
@@ -822,7 +824,7 @@ def _without_name(text: str, asked: Question) -> tuple[str, bool]:
     said, name, thing = ("".join(one.split()) for one in (asked.text, found["name"], found["thing"]))
     has_thing, group = thing in said, found["group"]
     if (name and name in said) or (group and f"{group}_" in said):
-        # the question itself has the symbol, and says of what it asks for it
+        # the question itself has the symbol, and says which object it asks about
         is_own = asked.asks_for(found["label"])
     elif group:
         is_own = _OF_GROUPS[group].search(asked.text) is not None
@@ -839,7 +841,7 @@ def _without_name(text: str, asked: Question) -> tuple[str, bool]:
     return (found["value"] if is_own else text), not is_own and bool(is_other)
 
 
-# The answer's own function at a place: `\\kappa(0)`, `v(3)`
+# The answer's own function at an argument: `\\kappa(0)`, `v(3)`
 _OWN_CALL = re.compile(
     r"(?P<name>[a-zA-Z]|\\(?:var)?(?:alpha|beta|gamma|kappa|lambda|mu|nu|omega|rho|tau|theta))\((?P<at>[\d.,;\s-]+)\)"
 )
@@ -890,16 +892,18 @@ _SUMS_OF_POWERS = {"\\zeta(2)": r"(\frac{\pi^2}{6})", "\\zeta(4)": r"(\frac{\pi^
 
 
 def _ways_to_part(found: re.Match[str]) -> str:
-    """The number of ways to divide a set into so many parts, in brackets: `(25)` for a match of `S(5,3)`."""
+    """The Stirling number of the second kind in a match, in brackets: `(25)` for `S(5,3)`.
+
+    It is the number of ways to divide a set of 5 into 3 parts.
+    """
     n, k = int(found["of"] or found["all"]), int(found["into"] or found["parts"])
     return f"({sum((-1) ** j * comb(k, j) * (k - j) ** n for j in range(k + 1)) // factorial(k)})"
 
 
 def _is_true_of_numbers(name: str, value: str, asked: Question) -> bool:
-    r"""Whether an equation with such numbers of ways, or sums of powers, is true: `3!\,S(5,3) = 150`.
+    r"""Whether an equation with a Stirling number or a zeta value is true: `3!\,S(5,3) = 150`.
 
-    Its numbers have to be the question's, but no word is needed: if the equation is true, it does not name another
-    thing.
+    Its numbers have to be the question's, but no word is needed: a true equation does not name a different thing.
 
     Args:
         name: the left side.
@@ -976,7 +980,7 @@ def _is_asked_there(what: str, at: str, asked: str) -> bool:
         # with respect to another letter
         return False
     return (
-        # by its first coordinate, where a point is named
+        # the first coordinate is enough if the question names a point
         (place in plain or f"({place.partition('=')[2]}," in plain)
         and (_DERIVES.search(what) is not None or any(map(str.isdigit, what)))
         and second == (_SECOND_ORDER.search(plain) is not None or _SAID_SECOND.search(asked) is not None)

@@ -107,7 +107,13 @@ _CLAUSES = re.compile(r"[,，;；。!！?？\n]|\.(?!\d)|\b(?:and|while|whereas)
 
 
 def _is_of_another(again: str, behind: str, question: str) -> bool:
-    """Whether a number behind an answer belongs to a different person or thing of the question: `and Ann is 12`."""
+    """Whether a number behind an answer belongs to a different person or thing: `and Ann is 12` for Tom's age.
+
+    Args:
+        again: the number.
+        behind: the text behind the answer.
+        question: the text of the question.
+    """
     number = _number_pattern(again)
     clause = next((one for one in _CLAUSES.split(behind) if number.search(one)), "")
     found = number.search(clause)
@@ -141,12 +147,12 @@ def _subject_before(before: str, question: str) -> str:
     is_all = begins > 0 and begins == ends.start() and _CLAUSES.search(near, begins) is None
     clause = (near[begins:] if is_all else _CLAUSES.split(near)[-1]).rstrip(" $\\([{*:：")
     if (kin := _KIN.search(clause)) is not None and kin[1].lower() in question.lower():
-        # `Mia's brother is`, where Mia's age is asked for
+        # `Mia's brother is`, if Mia's age is asked for
         return "" if kin[1].lower() in asking_clause(question)[0].lower() else kin[1]
     named = _GIVEN_TO.fullmatch(clause)
     first = re.search(r"[A-ZÀ-ÞА-Я]\w+(?=\s\w+\Z)", clause)
     if named is None or (first is not None and re.search(rf"(?<!\w){first[0].lower()}(?!\w)", question) is not None):
-        # what the question writes in lower case is no name: `Se necesitan`
+        # a word that the question writes in lower case is no name: `Se necesitan`
         return ""
     return subject_of_another(clause, question)
 
@@ -183,6 +189,11 @@ def _given_unspaced(text: str, behind: str, question: str) -> str:
     """The noun right behind a box, in a language without spaces, if the question asks for a different one.
 
     `辆` for `20辆` if the question gives a number of `辆`, and asks `多少人`. Empty if there is none.
+
+    Args:
+        text: the answer in the box.
+        behind: the text behind the box.
+        question: the text of the question.
     """
     said = _NOUN_UNSPACED.match(behind) if text.isdigit() else None
     asked = None if said is None else _ASKED_UNSPACED.search(asking_clause(question)[0])
@@ -206,6 +217,7 @@ def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ..
         return []
 
     def speaks(number: str) -> bool:
+        """Whether a number behind the answer may be another value of it: it belongs to nothing else."""
         number = number.removeprefix(ROUGHLY)
         return not question or not (
             is_of_else(number, found.behind, question)
@@ -250,7 +262,7 @@ def _other_coordinate(text: str, behind: str) -> str:
 def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
     """Whether the words around a number behind an answer show that it is a different quantity, or a part of a check.
 
-    Its unit may show that, a noun or a case of its own, or arithmetic that leads from the answer to it.
+    They do so by its unit, by a noun or a case of its own, or by arithmetic that leads from the answer to the number.
     """
     behind, text = found.behind, found.text or ""
     at = next(reversed(list(itertools.islice(_number_pattern(number).finditer(behind), _MOST_SAID))), None)
@@ -265,7 +277,7 @@ def _is_shown_else(number: str, found: PlacedAnswer, question: str) -> bool:
         _number_pattern(number).search(one[0]) and given.issuperset(_values_in(one[0]))
         for one in _EXCLUDES.finditer(sentence)
     ):
-        # where the answer holds: `for $x\\ne 3,-4$`
+        # values that the answer excludes: `for $x\\ne 3,-4$`
         return True
     if (point := _AT_POINT.search(sentence)) is not None and point["letter"] in _letters(text):
         said = re.sub(rf"(?<![a-zA-Z\\]){point['letter']}(?![a-zA-Z])", f"({point['at']})", text.rpartition("=")[2])
@@ -1008,6 +1020,11 @@ def numbers_first(found: PlacedAnswer, ground_truth: str, question: str | None) 
     needed.
 
     Most outputs end in one of these two. The same text is right, and a different whole number is wrong.
+
+    Args:
+        found: the answer and the text around it.
+        ground_truth: the reference.
+        question: the text of the question.
 
     Raises:
         JudgeError: the reference is unusable.

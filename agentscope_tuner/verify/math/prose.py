@@ -48,7 +48,7 @@ _LABEL = re.compile(
     r"(?P<close>\}?)\s*(?:[:：=]|(?<=is)|(?<=是)|(?<=ratio))\s*\}?(?:\\[ ,;:!~]|~|\s)*",
     re.IGNORECASE,
 )
-# `all integers n >= 3`, whose domain may as well stand behind it
+# `all integers n >= 3`, whose domain is moved behind it
 _ALL_OF = re.compile(
     rf"^{_TEXT}\s*\{{\s*(?:for )?(?:all|every|any) (?P<field>integer|real|natural)s?(?: numbers?| values?)?\s*\}}\s*"
     r"(?P<rest>(?P<name>[a-zA-Z])\s*(?:\\[gl]e|\\[gl]t|\\ne|[<>≤≥]).*)$"
@@ -605,7 +605,7 @@ def is_sentence(text: str) -> bool:
     r"""Whether a text is a sentence, `The answer is $5$.`: it begins with a word or formula, and has words outside
     `\text{}`.
     """
-    # a product of letters stands alone between two operators: `F = ma + mg`
+    # a product of letters, alone between two operators, is no word: `F = ma + mg`
     parts = _OPERATOR.split(_COMMAND.sub("+", _MATH.sub(" $ ", text)))
     plain = " ".join(part for part in parts if _LETTERS.fullmatch(part) is None)
     # Not counted as words: capital letters, which name segments, and names of functions
@@ -618,7 +618,7 @@ def is_sentence(text: str) -> bool:
 def candidates(text: str) -> Iterator[str]:
     """The values that a sentence may state, the most certain first: `5` for `The maximum is $5$, attained at $x=2$.`
 
-    None are given if the sentence denies or limits its value: it is then compared word by word.
+    Nothing if the sentence denies or limits its value: it is then compared word by word.
 
     Raises:
         StatesSeveral: two clauses state a value each.
@@ -642,7 +642,7 @@ def candidates(text: str) -> Iterator[str]:
     if _STATED_BOUNDS.search(_MATH.sub(" ", rest)):
         return
     if not _has_value(rest) or _ATTAINED.match(clause, verb.end()):
-        # The value stands before the verb: `$x = 5$ is the only solution`
+        # The value is before the verb: `$x = 5$ is the only solution`
         yield from _values(_LEADS.sub("", clause[: verb.start()]))
         return
     yield from _values(rest)
@@ -720,7 +720,7 @@ def _numbers(rest: str) -> Iterator[str]:
 
 
 def _with_unit(number: re.Match[str]) -> str:
-    """The number with the unit after it; any other words after it do not change the number."""
+    """The number with the unit after it: `5 cm` of `5 cm long`. Other words after it are dropped."""
     words = itertools.takewhile(_measures, number.string[number.end() :].split())
     return " ".join([number.group(), *words])
 
@@ -731,7 +731,10 @@ def _measures(word: str) -> bool:
 
 
 def _without_verb(clause: str, formulas: list[re.Match[str]]) -> Iterator[str]:
-    """The values of a clause without a verb: `Hence $n = 101$`, `Answer: 17`, `$f(x) = 2x+1$ for all real $x$`."""
+    """The values of a clause without a verb: 17 for `Answer: 17`, 5 for `the only solution $5$`.
+
+    Nothing if the clause denies or limits its value, or has other words that may change it.
+    """
     words = _MATH.sub(" ", clause)
     if _DENIES.search(words):
         return

@@ -178,6 +178,7 @@ def _parts(node: Node) -> Iterator[Node]:
 
 
 def _is_cases(node: Node) -> bool:
+    """Whether a formula is a function by cases."""
     return isinstance(node, Array) and node.kind == "cases"
 
 
@@ -303,7 +304,7 @@ _RADIANS = re.compile(
 
 @dataclass(frozen=True)
 class Question:
-    """One question; each fact about it is computed at its first use, and most are kept."""
+    """The text of a question. Facts about it are computed at their first use, and most are kept."""
 
     text: str
     #: whether the question asks for a percentage; `20 percent of 50` does not
@@ -349,7 +350,7 @@ class Question:
 
     @property
     def has_constants(self) -> bool:
-        """Whether its answers have constants that may be any real numbers, as the solutions of `y'=y` do."""
+        """Whether the answers have constants that may be any real numbers, as the solutions of `y'=y` do."""
         return self._is_of_functions and not self._names_integers
 
     #: whether the question asks for another form of a value, so that a value copied from it is not an answer
@@ -424,11 +425,12 @@ class Question:
 
     @Kept
     def _known(self) -> dict[re.Pattern[str], bool]:
+        """For each pattern that was searched, whether the question has a match of it."""
         return {}
 
     def has(self, pattern: re.Pattern[str]) -> bool:
-        """Whether the question has a match of the pattern, which has to be a constant of the code: the result is
-        kept.
+        """Whether the question has a match of this pattern. The result is kept, so the pattern has to be a constant of
+        the code.
         """
         known = self._known.get(pattern)
         if known is None:
@@ -437,7 +439,7 @@ class Question:
 
     @Kept
     def words(self) -> frozenset[str]:
-        """The question's words in lower case, each also as `units.singular` spells it."""
+        """The question's words in lower case, each also in the singular: `apples` and `apple`."""
         return frozenset(form for word in _WORD.findall(self.text) for form in (word.lower(), singular(word)))
 
     @Kept
@@ -786,7 +788,7 @@ class Question:
 
     @Kept
     def letters(self) -> frozenset[str]:
-        """The single letters in the question, which include the words `a` and `I`."""
+        """The single letters in the question: `x` for `Find $x$.` They include the words `a` and `I`."""
         return frozenset(_LETTER.findall(self.text))
 
     @Kept
@@ -849,7 +851,7 @@ class Question:
 
     @Kept
     def solved_for(self) -> str:
-        """The unknown that the question asks to solve for; empty if it names no unknown."""
+        """The letter that the question asks to solve for, `y` for `Solve for $y$`; empty if it names none."""
         match = _SOLVED_FOR.search(self.text)
         return "" if match is None else next((g for g in match.groups() if g), "y")
 
@@ -873,12 +875,12 @@ class Question:
 
     @property
     def has_small_choices(self) -> bool:
-        """Whether the choices have small letters, as the parts of a question may have."""
+        """Whether the choices have small letters, `a)`, like the parts of a question."""
         return self._offer[0][0] == "a"
 
     @property
     def stem(self) -> str:
-        """The question without the choices that it offers."""
+        """The question without the choices behind it: `Which?` for `Which? (A) 51 (B) 57`."""
         return self._offer[0][1]
 
     @Kept

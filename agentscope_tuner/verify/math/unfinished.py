@@ -1,10 +1,10 @@
-"""Whether an answer only repeats the question, or leaves the work undone that the question asks for.
+"""Whether an answer only repeats the question, or leaves work undone that the question asks for.
 
 Such an answer has the right value without any work. A policy finds this trick within its first hundred rollouts.
 
 The answer `14+23` to "What is fourteen plus twenty-three?" only repeats the question. Without a question the task is
-unknown, so arithmetic is just evaluated: `2+2` is 4. What is left to do are the operations in a formula that the
-question asks for.
+unknown, so arithmetic is just evaluated: `2+2` is 4. The work left to do is the set of operations in a formula that
+the question asks for.
 """
 
 from __future__ import annotations
@@ -67,7 +67,10 @@ from agentscope_tuner.verify.math.unwrap import short
 
 
 def valued(node: Node) -> Fraction | None:
-    """The node's value at a random point; None where it has none."""
+    """The value of a formula, with fixed pseudo-random numbers for its letters; None if it has no value.
+
+    Formulas that are equal have the same value.
+    """
     return value_at("copied", node)
 
 
@@ -79,7 +82,7 @@ MATRIX = "matrix"
 WHOLE_ROOT = "whole-root"
 # A product, quotient or power of complex numbers
 COMPLEX = "complex"
-# The unit alone below a fraction bar
+# The imaginary unit below a fraction bar, without a product of complex numbers
 I_BELOW = "i-below"
 _BOUNDS = frozenset({"<", "<=", ">", ">="})
 _I = Symbol("i")
@@ -89,7 +92,10 @@ _MOST_ROOTS = 6
 
 
 def is_plain(node: Node) -> bool:
-    """Whether nothing is left to compute: a literal, a symbol, a fraction in lowest terms, a mixed number."""
+    r"""Whether nothing is left to compute: a number, a letter, `\frac34`, a mixed number, a solved inequality.
+
+    False for `2+3`, and for `\frac24`, which is not in lowest terms.
+    """
     if isinstance(node, (Negation, *MARKS)):
         return is_plain(node.inside) and not isinstance(node.inside, Negation)
     match node:
@@ -110,11 +116,15 @@ def is_plain(node: Node) -> bool:
 
 
 def operations(node: Node) -> frozenset[str]:
-    """The names of the operations that are still to do; empty for a finished value or formula."""
+    r"""The names of the operations that are left to do: `product` for `2\cdot 3`, `gcd` for `\gcd(4,6)`.
+
+    Empty for a finished value or formula.
+    """
     return frozenset(name for part in walk(node) for name in _of(part))
 
 
 def _of(node: Node) -> Iterator[str]:
+    """The operations that are left to do at the top of a formula, not inside of its parts."""
     match node:
         case Apply(function):
             yield function
@@ -158,29 +168,39 @@ _ARITHMETIC = frozenset({"sum", "product", "division", "power", UNREDUCED})
 
 
 def families(left: frozenset[str]) -> frozenset[str]:
-    """The operations without arithmetic. Operations defined by each other, like sine and cosine, are one family."""
+    """The operations without plain arithmetic, each as the family of operations that define each other.
+
+    Sine and cosine are one family, gcd and lcm another.
+    """
     return frozenset(_FAMILY.get(name, name) for name in left - _ARITHMETIC)
 
 
 def _is_repeated(kinds: Iterator[Key | None]) -> bool:
+    """Whether two of the keys are equal, so that their terms or factors can be combined; None equals nothing."""
     counted = Counter(kind for kind in kinds if kind is not None)
     return any(count > 1 for count in counted.values())
 
 
 def _unit_of_term(term: Node) -> Key:
-    """A key that is equal for terms that can be added: the key of `3x` and `-x` holds x, that of a number is empty."""
+    """A key that is equal for terms that can be added: it holds `x` for `3x` and for `-x`, and is empty for a
+    number.
+    """
     counted = factors(unsigned(term))
     counted.pop(("minus",), 0)
     return tuple(sorted((repr(one), times) for one, times in counted.items() if not _is_number_key(one)))
 
 
 def _is_number_key(one: Key) -> bool:
+    """Whether a factor's key is the key of a number, or of a number in a denominator."""
     inside = one[1] if one[0] == "inverse" else one
     return isinstance(inside, tuple) and inside[0] == "number"
 
 
 def _kind_of_factor(factor: Node) -> Key | None:
-    """A key that is equal for factors that can be combined: numbers, roots of numbers, powers of one base."""
+    """A key that is equal for factors that can be combined: numbers, roots of numbers, powers of one base.
+
+    None for a sum, because a factored formula may repeat it: `(x+1)(x+1)`.
+    """
     factor = unsigned(factor)
     if isinstance(factor, Percent) or literal(factor) is not None:
         return ("number",)
@@ -199,6 +219,7 @@ def _kind_of_factor(factor: Node) -> Key | None:
 
 
 def _of_quotient(node: Quotient) -> Iterator[str]:
+    r"""The operations that a quotient leaves to do: `unreduced` for `\frac64`, `division` for `\frac{6x}{x}`."""
     above, below = unsigned(node.above), node.below
     if _I in walk(below):
         # a lone i below, as in `\\frac{1}{2i}`, leaves no product to do, as little as a lone root does
@@ -224,12 +245,13 @@ def _of_quotient(node: Quotient) -> Iterator[str]:
 
 
 def _whole_factor(node: Node) -> int:
-    r"""The 6 of `6\sqrt3`; 1 if no factor is a whole number."""
+    r"""The whole number among the factors: 6 for `6\sqrt3`; 1 if there is none."""
     parts = node.args if isinstance(node, Product) else (node,)
     return next((int(p.value) for p in parts if isinstance(p, Number) and p.value.denominator == 1), 1)
 
 
 def _of_power(base: Node, exponent: Node) -> Iterator[str]:
+    """The operations that a power leaves to do: `power` for `3^2`; nothing for `10^2`, which is part of a notation."""
     power, base = literal(exponent), unsigned(base)
     if isinstance(base, Array):
         # the transpose of a row is a column
@@ -251,6 +273,9 @@ def _of_power(base: Node, exponent: Node) -> Iterator[str]:
 
 
 def _of_root(inside: int, degree: int) -> Iterator[str]:
+    r"""The operation that a root leaves to do: `whole-root` for `\sqrt{49}`, `root` for `\sqrt{12}`; nothing for
+    `\sqrt3`.
+    """
     if inside < 2 or _is_power(inside, degree):
         yield WHOLE_ROOT
     elif _holds_power(inside, degree):
@@ -258,13 +283,16 @@ def _of_root(inside: int, degree: int) -> Iterator[str]:
 
 
 def _is_power(inside: int, degree: int) -> bool:
+    """Whether a whole number is a power of this degree: 49 for the degree 2. False for numbers that are too large to
+    try.
+    """
     if degree == 2:
         return inside.bit_length() <= _LONGEST_SQUARE and isqrt(inside) ** 2 == inside
     return inside <= _LARGEST_ROOT and degree <= _MOST_ROOTS and round(inside ** (1 / degree)) ** degree == inside
 
 
 def _holds_power(inside: int, degree: int) -> bool:
-    """Whether the number has a factor that is a power of this degree, so that its root can be simplified."""
+    """Whether a number has a factor that is a power of this degree, so that its root can be simplified: 12 for 2."""
     if inside > _LARGEST_ROOT or degree > _MOST_ROOTS:
         return False
     root = 2
@@ -278,7 +306,7 @@ def _holds_power(inside: int, degree: int) -> bool:
 Same = Callable[[Node, Node], bool]
 _MOST_FORMULAS = 40
 _LARGEST_DIVISOR = 1_000
-# Functions that often stand in the final form of a count
+# Functions that are often in the final form of a count
 _COUNTING = frozenset({"factorial", "doublefact", "binom"})
 _FREE = frozenset({Fraction(0), Fraction(1)})
 _SAID_EXPONENTS = (Fraction(2), Fraction(3))
@@ -292,16 +320,19 @@ _ASKS_POLAR = re.compile(
 
 
 def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -> bool:
-    """Whether the answer leaves work undone that the question asks for.
+    """Whether the answer leaves work undone that the question asks for: `14+23` for the reference `37`.
 
     Args:
-        same: tells whether two formulas have the same value, by the cheap stages.
+        question: the facts about the question.
+        answer: the answer.
+        reference: the reference, which shows what a finished answer looks like.
+        same: whether two formulas have the same value, by the cheap stages.
     """
     match answer:
         case Relation((*sides, modulus), (*_, "pmod")) if (
             not symbols(modulus) and (size := valued(modulus)) is not None
         ):
-            # by what a remainder is taken is no work
+            # a modulus need not be worked out
             answer = with_args(answer, (*sides, Number(size, str(size))))
     if isinstance(reference, Quantity | Degrees):
         reference = reference.inside
@@ -314,7 +345,7 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
         and not _is_solved(answer, question.solved_for)
     ):
         return True
-    if _moves_about(question, answer, reference, same):
+    if _leaves_equation_unsolved(question, answer, reference, same):
         return True
     if question.asks_to_round and literal(reference) is not None:
         rounded = answer.args[-1] if isinstance(answer, Relation) and set(answer.operators) <= {"=", "~"} else answer
@@ -338,7 +369,7 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
 
 
 def _is_irrational(node: Node) -> bool:
-    """Whether a root of a number, pi, e, an angle's function or a logarithm stands in it."""
+    """Whether a formula has the root of a number, pi, e, a trigonometric function or a logarithm."""
     return any(
         n in _IRRATIONAL
         or (isinstance(n, Apply) and _FAMILY.get(n.function) in _FAMILIES[:3])
@@ -350,8 +381,11 @@ def _is_irrational(node: Node) -> bool:
 _IRRATIONAL = (PI, Symbol("e"))
 
 
-def _moves_about(question: Question, answer: Node, reference: Node, same: Same) -> bool:
-    """Whether the reference solves an equation of the question, and the answer is one that is not solved."""
+def _leaves_equation_unsolved(question: Question, answer: Node, reference: Node, same: Same) -> bool:
+    """Whether the reference solves an equation of the question for a letter, and the answer is an unsolved equation.
+
+    `y+x=1` for `Solve $x+y=1$ for $y$.`
+    """
     match reference:
         case Relation((Symbol(name) as unknown, value), ("=",)) if symbols(value) and name not in symbols(value):
             if _is_solved(answer, name):
@@ -365,7 +399,10 @@ def _moves_about(question: Question, answer: Node, reference: Node, same: Same) 
 
 
 def _is_solved(node: Node, name: str) -> bool:
-    """Whether the name, alone or in a tuple of names, or a call is one side of it, or the node is no relation."""
+    """Whether an equation is solved for this letter: `y=1-x` for `y`. True also if the node is no relation.
+
+    One side has to be the letter, a tuple of letters with it, or a function's value such as `f(x)`.
+    """
     match node:
         case Relation((Collection("tuple", names), *_, last)) if not symbols(last):
             return Symbol(name) in names
@@ -385,7 +422,10 @@ def _is_unfinished_equation(answer: Node, reference: Node) -> bool:
 
 
 def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
-    """The values of a chain: its members without names. If the reference is exact, roundings are left out, too."""
+    r"""The values of a chain of equations, without its names: `2\cdot 10` and `20` for `P=mg=2\cdot 10=20`.
+
+    If the reference is exact, rounded values are left out, too. Any other formula is its own only value.
+    """
     match node:
         case Relation((first, *rest), operators) if set(operators) <= {"=", "~"}:
             rough = is_decimal(reference)
@@ -401,6 +441,7 @@ def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
 
 
 def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> bool:
+    r"""Whether one value of the answer leaves work to do that the reference does not: `\frac{48}{3}` for `16`."""
     if not operations(reference) and any(map(_joins_numbers, walk(answer))):
         return True
     if _only(answer, reference, _is_open) or _is_whole_quotient(question, answer, reference):
@@ -439,26 +480,27 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
 
 
 def _is_given_power(question: Question, node: Node) -> bool:
-    r"""Whether a number of the question, or a part of it, is left to be raised to a power: `\pi\cdot 3^2`."""
+    r"""Whether a number of the question, or a fraction, is still to be raised to a power: `3^2` in `\pi\cdot 3^2`."""
     if not _is_whole_power(node):
         return False
     return isinstance(node.base, Quotient) or literal(node.base) in question.numbers - _FREE
 
 
 def _only(answer: Node, reference: Node, is_left: Callable[[Node], bool]) -> bool:
-    """Whether a part of the answer is left to do, and no part of the reference is."""
+    """Whether a part of the answer passes the test, and no part of the reference does."""
     return any(map(is_left, walk(answer))) and not any(map(is_left, walk(reference)))
 
 
 def _is_open(node: Node) -> bool:
-    """Whether it is an open sum, a greatest value that is not found, `max(16, 17)`, or a root of a complex number."""
+    r"""Whether a formula is a sum over an index, a maximum or minimum, `\max(16,17)`, or a root of a complex number."""
     return isinstance(node, BigOperator) or is_applied(node, "max", "min") or (is_root(node) and _I in walk(node.base))
 
 
 def _is_whole_quotient(question: Question, answer: Node, reference: Node) -> bool:
-    r"""Whether the answer leaves a division that the reference gives as a whole number: `\frac{48}{3}` for a mean.
+    r"""Whether the answer leaves a division that the reference gives as a whole number: `\frac{48}{3}` for a mean of
+    16.
 
-    An equation's solution may be left so, `\frac{8}{2}`, and so may fractions of the question's own parts: `\frac44`.
+    A solution of an equation may be left so, `\frac{8}{2}`, and so may a fraction whose denominator is in the question.
     """
     match answer, reference:
         case Quotient(Number(top), Number(bottom)), Number(whole, text) if text.isdigit() and bottom > 1:
@@ -471,7 +513,7 @@ def _is_whole_quotient(question: Question, answer: Node, reference: Node) -> boo
 
 
 def _is_datum(relation: Relation) -> bool:
-    """Whether it gives a letter its value: `U = 12`."""
+    """Whether a relation gives a letter its value: `U = 12`."""
     return isinstance(relation.args[0], Symbol) and not any(map(symbols, relation.args[1:]))
 
 
@@ -479,6 +521,11 @@ def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool
     r"""Whether the answer is unfinished for every question: `3\cdot 60`, `\sqrt{49}`, a sum over k, a matrix product.
 
     Powers, factorials and binomials are common final forms of counts, so `2^{10}` is an answer.
+
+    Args:
+        answer: the answer.
+        reference: the reference.
+        left: the operations that the answer leaves to do.
     """
     if symbols(reference):
         return bool(left & {"sum", "product"} - operations(reference))
@@ -507,7 +554,7 @@ def _adds_numbers(node: Node) -> bool:
 
 
 def _joins_numbers(node: Node) -> bool:
-    r"""Whether numbers are left to combine: `16-4` or `4\cdot 3` under a root, the `1+2` of `1+2+\sqrt3`.
+    r"""Whether numbers are left to combine: `16-4` or `4\cdot 3` under a root, `1+2` in `1+2+\sqrt3`.
 
     A power of ten with its factor counts as one number.
     """
@@ -524,6 +571,7 @@ def _joins_numbers(node: Node) -> bool:
 
 
 def _is_whole_power(node: Node) -> TypeGuard[Power]:
+    r"""Whether a formula is a power with a whole exponent: `3^2`, and not `\sqrt3`."""
     exponent = literal(node.exponent) if isinstance(node, Power) else None
     return exponent is not None and exponent.denominator == 1
 
@@ -542,7 +590,7 @@ def _joins_sets(node: Node, reference: Node) -> bool:
 
 
 def _is_signed_root(node: Node) -> bool:
-    r"""Whether the node is a root with at most a sign, like `\pm\sqrt{49}`.
+    r"""Whether a formula is a root with at most a plus or minus sign before it, like `\pm\sqrt{49}`.
 
     A root inside `\frac{2\pm\sqrt{16}}{2}` comes from the quadratic formula, and does not count.
     """
@@ -552,11 +600,12 @@ def _is_signed_root(node: Node) -> bool:
 
 
 def _holds_square(node: Node) -> bool:
+    """Whether a formula has a power of a sum: `(x+1)^2+3`."""
     return any(isinstance(n, Power) and isinstance(n.base, Sum) for n in walk(node))
 
 
 def _is_of_primes(node: Node) -> bool:
-    """Whether each factor is a prime or a power of a prime. Divisors over a bound are not tried."""
+    r"""Whether each factor is a prime or a power of a prime: `2^2\cdot 3`. Divisors above a bound are not tried."""
     for part in node.args if isinstance(node, Product) else (node,):
         base = part.base if isinstance(part, Power) and literal(part.exponent) is not None else part
         if not isinstance(base, Number) or base.value.denominator != 1 or base.value < 2:
@@ -577,9 +626,10 @@ def _is_unscientific(node: Node, reference: Node) -> bool:
 
 
 def _is_unreduced(question: Question, answer: Node, reference: Node) -> bool:
-    """Whether a ratio or an equation has a factor that the reference has not, or no whole coefficients.
+    """Whether a ratio or an equation has a common factor, or fractions as coefficients, and the reference has not:
+    `4:6`.
 
-    A ratio of whole numbers may have one, unless the question gives two numbers that have this ratio.
+    A ratio of whole numbers may have a common factor, unless the question gives two numbers that have this ratio.
     """
     found = _content(answer)
     if found in (None, 1) or _content(reference) != 1:
@@ -592,9 +642,9 @@ def _is_unreduced(question: Question, answer: Node, reference: Node) -> bool:
 
 
 def _content(node: Node) -> Fraction | None:
-    """The common factor of a ratio's parts or of the terms of an equation in one unknown; else None.
+    """The common factor of a ratio's parts, or of the terms of an equation in one letter: 2 for `4:6` and for `2x+4=6`.
 
-    It is 0 where they are not whole.
+    It is 0 if they are not whole numbers, and None for any other formula.
     """
     match node:
         case Relation(parts, operators) if set(operators) == {":"} and not symbols(node):
@@ -610,7 +660,7 @@ def _content(node: Node) -> Fraction | None:
 
 
 def _coefficient(term: Node) -> Fraction | None:
-    """The number before a term's letters, or the term's value."""
+    """The number before the letters of a term, 3 for `3x`, or the value of a term without letters."""
     if not symbols(term):
         return valued(term)
     if isinstance(term, Negation):
@@ -620,7 +670,7 @@ def _coefficient(term: Node) -> Fraction | None:
 
 
 def _is_only_said(question: Question, answer: Node, reference: Node) -> bool:
-    """Whether the answer only combines numbers of the question: `60 \\cdot 4` for 4 hours at 60 miles an hour."""
+    r"""Whether the answer only combines numbers of the question: `60\cdot 4` for 4 hours at 60 miles an hour."""
     if not (operations(answer) - {UNREDUCED} or _is_division(answer, reference)) or symbols(answer):
         return False
     # The question may not write the exponent of a square or a cube
@@ -642,7 +692,14 @@ def _is_division(answer: Node, reference: Node) -> bool:
 
 
 def _is_task(formula: Node, reference: Node, left: frozenset[str], same: Same) -> bool:
-    """Whether the task is to compute this formula: it has the reference's value, and operations to do."""
+    """Whether the question asks to compute this formula: it has the reference's value, and operations to do.
+
+    Args:
+        formula: a formula of the question.
+        reference: the reference.
+        left: the operations that the answer leaves to do.
+        same: whether two formulas have the same value.
+    """
     asked = operations(formula)
     if not asked or not (left or UNREDUCED in asked):
         return False
@@ -650,13 +707,14 @@ def _is_task(formula: Node, reference: Node, left: frozenset[str], same: Same) -
 
 
 def _is_other_form(question: Question, answer: Node, reference: Node, same: Same) -> bool:
-    """Whether the question has this value in another form than the reference, and the answer is not in that, either.
+    """Whether the question has this value in a different form, and the answer does not have the form of the reference.
 
-    The reference may be factored, expanded, a completed square, partial fractions or a product of primes: it shows what
-    is asked for in any language.
+    `x^2-1` for `Factor $x^2-1$.` The reference shows the form in any language: factored, expanded, a completed square,
+    partial fractions or a product of primes.
     """
 
     def gives(is_other: Callable[[Node], bool]) -> bool:
+        """Whether a formula of the question has the reference's value, and passes this test of its form."""
         formulas = islice(question.formulas.values(), _MOST_FORMULAS)
         return any(symbols(f) == symbols(reference) and is_other(f) and same(reference, f) for f in formulas)
 
@@ -685,17 +743,20 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
     apart = key(answer)[0] != SUM and sum(_sums(answer)) >= sum(wanted) and not unfinished
     if apart and _whole_factor(reference) in (1, abs(_whole_factor(answer))):
         return False
-    # the fractions that make one are no sum to be factored
+    # fractions over one denominator are no sum to be factored
     return gives(lambda f: isinstance(f, Sum) and (isinstance(answer, Sum) or not _divides(f)))
 
 
 def _is_other_number(
     question: Question, answer: Node, reference: Node, gives: Callable[[Callable[[Node], bool]], bool]
 ) -> bool:
-    """As `_is_other_form`, for a reference without letters.
+    r"""As `_is_other_form`, for a reference without letters: `4\cdot 3` for the reference `2^2\cdot 3`.
 
     Args:
-        gives: whether the question has this value in such a form.
+        question: the facts about the question.
+        answer: the answer.
+        reference: the reference.
+        gives: whether a formula of the question has this value and passes a test.
     """
     made = operations(reference) - {UNREDUCED}
     match reference, answer:
@@ -729,11 +790,11 @@ def _is_other_number(
 
 
 def _holds_series(node: Node) -> bool:
-    """Whether a sum or a product over an index stands in it."""
+    """Whether a formula has a sum or a product over an index."""
     return any(isinstance(n, BigOperator) and n.sign in ("sum", "prod") for n in walk(node))
 
 
-# Where a function is named so, an answer may have those of the reference alone
+# If a question names a function in this way, the answer may have only functions that the reference has
 _IN_TERMS_OF = re.compile(
     r"(?:\b(?:in terms of|using|with|durch|en función del?|en fonction de|en termes de|in funzione di"
     r"|em função de|через)|用|以)\s*(?:only\s|just\s|solo\s|nur\s|仅|只)?\s*(?:\$|\\\()?\s*"
@@ -748,12 +809,12 @@ _ALGEBRAIC = re.compile(
 
 
 def _applied(node: Node) -> frozenset[Key]:
-    """The functions of a formula, each with what it is applied to."""
+    r"""The functions in a formula with their arguments, as canonical keys: `\sin x` in `\sin x+1`."""
     return frozenset(key(n) for n in walk(node) if isinstance(n, Apply))
 
 
 def _is_polar(node: Node) -> bool:
-    """Whether a complex number is written with a power of e, an angle or a power of its own."""
+    r"""Whether a complex number is not in the form `a+bi`: it has a power, `2e^{i\pi}`, or a sine or cosine."""
     held = [
         n
         for n in walk(node)
@@ -763,25 +824,27 @@ def _is_polar(node: Node) -> bool:
 
 
 def _is_number_power(node: Node) -> bool:
+    """Whether a formula is a number with an exponent above 1: `2^3`."""
     return isinstance(node, Power) and literal(node.base) is not None and (literal(node.exponent) or 0) > 1
 
 
 def _members(node: Node) -> Counter[object]:
-    """The values of a sum's terms, or the factors of any other number."""
+    """The values of a sum's terms, 1 and 2 for `1+2`, or the factors of any other number."""
     return Counter(map(valued, node.args)) if isinstance(node, Sum) else Counter(factors(node))
 
 
 def _has_negative_power(node: Node) -> bool:
+    """Whether a formula has a negative exponent: `x^{-1}`."""
     return any(isinstance(n, Power) and (literal(n.exponent) or 0) < 0 for n in walk(node))
 
 
 def _calls(node: Node) -> int:
-    """How many functions are applied in it, such as logarithms."""
+    r"""How many functions a formula applies: 2 for `\ln 2+\ln 3`."""
     return sum(isinstance(n, Apply) for n in walk(node))
 
 
 def _has_open_root(node: Node) -> bool:
-    r"""Whether a root is not in its simplest form: below a fraction, of a fraction, or with a power: `2^{3/2}`."""
+    """Whether a root is not in its simplest form: in a denominator, of a fraction, or with a power, `2^{3/2}`."""
     below = {id(n) for part in walk(node) if isinstance(part, Quotient) for n in walk(part.below)}
     return any(
         id(n) in below or isinstance(n.base, Quotient) or (literal(n.exponent) or 0) > 1
@@ -790,16 +853,17 @@ def _has_open_root(node: Node) -> bool:
 
 
 def _sums(node: Node) -> list[int]:
-    """The multiplicities of the factors that have symbols."""
+    """How often each factor with letters occurs: `[2, 1]` for `(x+1)^2(x-1)`."""
     return [times for one, times in factors(node).items() if "'Symbol'" in repr(one)]
 
 
 def _divides(node: Node) -> bool:
-    """Whether a denominator has a symbol."""
+    r"""Whether a denominator has a letter: `\frac1x`."""
     return any(isinstance(part, Quotient) and symbols(part.below) for part in walk(node))
 
 
 def _holds_product_of_sums(node: Node) -> bool:
+    """Whether a formula has a sum with letters as a factor: `2(x+1)`."""
     for part in walk(node):
         parts = part.args if isinstance(part, Product) else (part.base,) if isinstance(part, Power) else ()
         if any(isinstance(p, Sum) and symbols(p) for p in parts):
@@ -813,10 +877,14 @@ _LARGEST_POWER = 400
 
 
 def unearned(question: Question, answer: Node, reference: Node, text: str, truth: str) -> str | None:
-    """Why an answer with the right value does not answer the question; None if it does.
+    """The reason why an answer with the right value does not answer the question; None if it does.
+
+    `copied: 14+23 stands in the question` for the answer `14+23` to `What is $14+23$?`
 
     Args:
-        text, truth: the texts of the answer and of the reference.
+        question: the facts about the question.
+        answer, reference: the two formulas.
+        text, truth: their texts.
     """
     copied, unworked = (
         f"copied: {short(text)} stands in the question",
@@ -826,7 +894,7 @@ def unearned(question: Question, answer: Node, reference: Node, text: str, truth
         all(is_plain(n) and literal(n) is not None for n in (answer, reference))
         and added_up(text) is added_up(truth) is None
     ):
-        # Nothing is left to work out in a plain number. It can only stand in the question that asks for another form,
+        # Nothing is left to work out in a plain number. It can only be in the question that asks for another form,
         # or lack a rounding: it is no formula, no equation and no quantity to convert
         handed = _hands_on(question, answer, reference) or (
             literal(reference) != _HALF and question.hands_formula(text, truth)
@@ -853,7 +921,7 @@ def unearned(question: Question, answer: Node, reference: Node, text: str, truth
 
 
 def notation(node: Node) -> str:
-    """How a number is written, as a decimal or a fraction in lowest terms; empty for what is no number."""
+    """The notation of a number, such as `decimal`, `fraction`, `mixed` or `scientific`; empty if it is no number."""
     node = unsigned(node)
     if (power := scientific(node)) is not None:
         return "scientific" if 1 <= abs(power[0].value) < _TEN else "a power of ten"
@@ -872,12 +940,15 @@ def notation(node: Node) -> str:
 
 
 _TEN = 10
-# Nobody tells a half from its complement, so it may be given and asked for
+# A half and its complement look the same, so the question may give the value that it asks for
 _HALF = Fraction(1, 2)
 
 
 def _hands_on(question: Question, answer: Node, reference: Node) -> bool:
-    """Whether the question is a single number, which the reference writes in another way, and the answer does not."""
+    """Whether the question is a single number, the reference rewrites it, and the answer does not.
+
+    `0.75` for `Write 0.75 as a fraction.` A third notation, which nobody asked for, is no rewriting, either.
+    """
     given = question.single_number
     if given is None or (value := _number(_undegreed(given))) in (None, _HALF):
         return False
@@ -890,20 +961,23 @@ def _hands_on(question: Question, answer: Node, reference: Node) -> bool:
         return True
     if wanted in ("", own) or exact[1] != value or found in ("", wanted):
         return False
-    # a third notation is none that is asked for; but a mixed number is a fraction, and a fraction may be only reduced
+    # a third notation is not the one asked for; but a mixed number is a fraction, and a fraction may be only reduced
     close = {wanted, found} == {"fraction", "mixed"} or (own, wanted) == (UNREDUCED, "fraction")
-    # of digits that repeat, any fraction is worked out
+    # for a repeating decimal, any fraction is worked out
     close = close or (isinstance(given, Number) and "(" in given.text and found == UNREDUCED)
     third = exact[0] == exact[1] and not (close or (wanted, found) == ("Percent", "decimal"))
     return found == own or third
 
 
 def _undegreed(node: Node) -> Node:
+    """A number without its degree mark."""
     return node.inside if isinstance(node, Degrees) else node
 
 
 def _number(node: Node) -> Fraction | None:
-    """The number that is written as a plain value, a percentage, or with a power of ten."""
+    r"""The value of a plain number, a percentage, `50\%`, or a number with a power of ten; None for any other
+    formula.
+    """
     if (power := scientific(node)) is not None and power[1].denominator == 1 and abs(power[1]) < _LARGEST_POWER:
         return power[0].value * Fraction(10) ** int(power[1])
     value = literal(node.inside) if isinstance(node, Percent) else literal(node)
@@ -911,10 +985,11 @@ def _number(node: Node) -> Fraction | None:
 
 
 def settled(answer: Node, reference: Node) -> Node | None:
-    r"""The answer with numbers in the place of letters that the reference lacks, and what holds them worked out.
+    r"""The answer without the letters that the reference lacks, if its value does not depend on them.
 
-    `\\gcd(84,126)\\cdot 1^n` holds the question's own formula, whatever n is. Memberships like `t \\in \\mathbb{R}` are
-    dropped. None where an identity in such letters is left to be worked out: `\\sin^2 t+\\cos^2 t`.
+    `\gcd(84,126)\cdot 1^n` gives `\gcd(84,126)`. Memberships like `t \in \mathbb{R}` are dropped. An answer that does
+    depend on such letters is given back with them. None if an identity in them is left to work out:
+    `\sin^2 t+\cos^2 t`.
     """
     if is_collection(answer, "list"):
         parts = [part for part in answer.args if not is_range(part)]
@@ -939,7 +1014,7 @@ _FREE_VALUES = ((7, 11, 13), (5, 17, 19))
 
 
 def _depends(node: Node, name: str) -> bool:
-    """Whether a formula's value depends on a letter, as a number or as an angle; one that has no value does."""
+    """Whether a formula's value depends on this letter: `3n` on `n`. True also if the formula has no value."""
     letter = Symbol(name)
     for values in (map(number, _FREE_VALUES[0]), (letter, Symbol(f"{name}'"))):
         first, second, *_ = (valued(substituted(node, letter, value)) for value in values)
@@ -949,9 +1024,10 @@ def _depends(node: Node, name: str) -> bool:
 
 
 def _worked_out(node: Node, values: dict[str, Number]) -> tuple[Node, bool]:
-    """The node with its letters worked out, and whether a number stands for it.
+    r"""A formula with these values for its letters, and whether it is now a single number made of them.
 
-    What does nothing to the rest, such as `1^n` beside a factor, goes, and the rest stays as it is written.
+    `3+n` with 7 for `n` gives 10 and True. A part that does nothing is dropped, `1^n` in `3\cdot 1^n`, and the rest
+    stays as it is written, with False.
     """
     if isinstance(node, Symbol):
         return values.get(node.name, node), node.name in values
@@ -971,10 +1047,10 @@ def _worked_out(node: Node, values: dict[str, Number]) -> tuple[Node, bool]:
 
 
 def restates(question: Question, answer: Node, reference: Node) -> bool:
-    """Whether the answer is a formula of the question, perhaps rearranged, and not the reference itself.
+    r"""Whether the answer is a formula of the question, perhaps rearranged, and not the reference itself.
 
-    A plain value (`12`, `\\frac34`) of the question is a fair answer, unless the question asks to write a value in
-    another form.
+    `23+14` for `What is $14+23$?` A plain value (`12`, `\frac34`) of the question is a fair answer, unless the question
+    asks to write a value in a different form.
     """
     same = {key(part) for part in (reference, _value(reference))}
     formulas = question.formulas
@@ -985,7 +1061,7 @@ def restates(question: Question, answer: Node, reference: Node) -> bool:
 
 
 def hands_back(question: Question, answer: Node, answer_text: str, reference_text: str) -> bool:
-    """Whether the answer returns a quantity of the question that it should convert: 135 for 135 minutes in hours."""
+    """Whether the answer is a quantity of the question that it should convert: `135 minutes` if hours are asked for."""
     said = set(numbers_said(answer_text))
     if added_up(answer_text) is not None and added_up(reference_text) is None and said <= question.numbers:
         return True
@@ -1000,7 +1076,9 @@ def hands_back(question: Question, answer: Node, answer_text: str, reference_tex
 
 
 def _value(node: Node) -> Node:
-    r"""The end of a calculation, or what a name is given: the formula of `x = \sqrt{49}`; else the node."""
+    r"""The last member of a calculation, or the value that a name is given: `\sqrt{49}` for `x = \sqrt{49}`; else the
+    formula.
+    """
     match node:
         case Relation((Symbol() | UndefinedCall(), value), ("=",)):
             return value
@@ -1012,6 +1090,13 @@ def _value(node: Node) -> Node:
 
 
 def _is_copy(node: Node, formulas: dict[Key, Node], plain_too: bool) -> bool:
+    """Whether an answer is a formula of the question, or a list or equation of its formulas.
+
+    Args:
+        node: the answer.
+        formulas: the formulas of the question.
+        plain_too: whether a plain value of the question is a copy, too.
+    """
     if isinstance(node, Collection) and node.args:
         # A list of formulas of the question is a copy; plain values in a list may be the answer
         return (key(node) in formulas and plain_too) or all(_is_copy(a, formulas, False) for a in node.args)
@@ -1046,7 +1131,12 @@ def _holds_formula(node: Node, formulas: dict[Key, Node]) -> bool:
 
 
 def _contained(parts: list[Node], formulas: dict[Key, Node]) -> Iterator[Node]:
-    """The question's sums and products whose terms or factors all occur in a single sum or product of the answer."""
+    """The sums and products of the question whose terms or factors all occur in one sum or product of the answer.
+
+    Args:
+        parts: all parts of the answer.
+        formulas: the formulas of the question.
+    """
     for read, own, kind in ((terms, terms, SUM), (factors, _unsigned_factors, PRODUCT)):
         inside = [read(part) for part in parts if isinstance(part, RATIONAL_OPERATIONS)]
         for known, formula in formulas.items():
@@ -1055,12 +1145,15 @@ def _contained(parts: list[Node], formulas: dict[Key, Node]) -> Iterator[Node]:
 
 
 def _unsigned_factors(formula: Node) -> Counter[Key]:
-    """Its factors without its sign: an answer's may stand before a fraction that holds the factors."""
+    """The factors of a formula without its minus sign, which in an answer may be before the fraction that has the
+    factors.
+    """
     found = factors(formula.inside if isinstance(formula, Negation) else formula)
     del found[MINUS]
     return found
 
 
 def _kind(known: Key) -> object:
+    """The kind of the formula that has this key, without its minus sign: `product` for the key of `-2x`."""
     inside = known[1] if known[0] == NEG else known
     return inside[0] if isinstance(inside, tuple) else None
