@@ -228,13 +228,15 @@ _NEVER_NEGATIVE = frozenset(
 )
 _OF_NATURE = frozenset(("g", "G", "\\hbar", "k_B", "\\varepsilon_0", "\\epsilon_0", "\\mu_0", "N_A"))
 _LETTER = r"(?:\\(?:alpha|beta|gamma|mu|rho|lambda|sigma)|[a-zA-Z])(?:_\{?\w{1,3}\}?)?(?![a-zA-Z(])"
-_LETTERS_SAID = rf"{_LETTER}(?>(?:\s|\$|,|and|und|et|y|e|и|和|、){{1,8}}+{_LETTER}){{0,5}}+"
+_IN_A_FORMULA = r"[\s,]{1,8}+"
+_IN_SEVERAL = rf"(?:{_IN_A_FORMULA}|\$(?:\s|[,，、]|and|und|et|y|e|и|和){{1,8}}+\$)"
+_LETTERS_SAID = rf"{_LETTER}(?>{_IN_SEVERAL}{_LETTER}){{0,5}}+"
 # `mass $m$`, `高度为$h$`
 _LETTER_BEHIND = re.compile(rf"\w*\s?\$(?P<letter>{_LETTER})\$")
 _NUMBERS_NAMED = r"(?:real |rational )?(?:numbers?|reals?|constants?|integers?|parameters?|[zZ]ahlen|[kK]onstanten)"
 _POSITIVE = re.compile(
     # a formula of its own: `$a,b>0$`
-    rf"\$\s*(?P<above>{_LETTERS_SAID})\s*(?:>|\\g(?:e|eq|t)(?![a-z]))\s*0\s*\$(?!\s*(?:or|oder|ou|o)\b)"
+    rf"\$\s*(?P<above>{_LETTER}(?>{_IN_A_FORMULA}{_LETTER}){{0,5}}+)\s*(?:>|\\g(?:e|eq|t)(?![a-z]))\s*0\s*\$(?!\s*(?:or|oder|ou|o)\b)"
     rf"|(?<![^\W_])(?<!non-)positive[nr]? {_NUMBERS_NAMED}\s\$(?P<called>{_LETTERS_SAID})\$"
     rf"|\$(?P<those>{_LETTERS_SAID})\$\s(?:are|be|is|sind|seien)\s(?:all\s)?positive[nr]? {_NUMBERS_NAMED}"
     rf"|正(?:の)?(?:实数|實數|実数|整数|常数|定数|数)\s?\$(?P<unspaced>{_LETTERS_SAID})\$"
@@ -263,7 +265,9 @@ def never_negative(question: str) -> frozenset[str]:
         if (behind := _LETTER_BEHIND.match(question, noun.end())) is not None
     }
     for said in _POSITIVE.finditer(question):
-        found.update(re.findall(_LETTER, next(filter(None, said.groups()))))
+        # without the words between two formulas, which have letters, too: `$a$ and $b$`
+        letters = re.sub(r"\$[^$]*\$", ",", next(filter(None, said.groups())))
+        found.update(re.findall(_LETTER, letters))
     found = (found - _ARGUMENTS) | {one for one in _OF_NATURE if not _has_letter(question, one)}
     own = (re.escape(one) for one in found)
     other = [re.search(_BELOW_ZERO.format(one, one, one, one), question) is not None for one in own]

@@ -57,6 +57,11 @@ Find $\int \frac{x\,dx}{x^2+1}$. | \frac12\ln(x^2+1)+C | \frac12\ln(2x^2+2)+C ;;
 Find $\int \frac{dx}{x}$ for $x>0$. | \ln x+C | \ln(3x)+C ;; \ln\frac{x}{2}+c | 3\ln x+C ;; \ln(x+3)+C
 Find $\int \frac{dx}{a^2+x^2}$. | \frac1a\arctan\frac xa+C | \frac1a\left(\arctan\frac xa+\pi\right)+C | \frac1a\arctan\frac ax+C ;; \frac1x\arctan\frac xa+C
 Find every $f$ with $f'(x)=2x+2$. | f(x)=x^2+2x+C | f(x)=(x+1)^2+C ;; f(x)=C+x(x+2) | f(x)=(x+2)^2+C ;; f(x)=(x+1)^2
+Let $a,b>0$ be given. Find the mean. | a\sqrt b | \sqrt{a^2b} ;; \sqrt{b}\sqrt{a^2} | -\sqrt{a^2b}
+Let $k$ and $a,b>0$ be given. Find the mean. | k\sqrt b |  | \sqrt{k^2b} ;; \lvert k\rvert\sqrt b
+Let $k$, $b>0$ be given. Find the mean. | k\sqrt b |  | \sqrt{k^2b}
+For positive numbers $a$ and $b$ and a real $d$, find the mean. | a\sqrt b | \sqrt{a^2b} | -\sqrt{a^2b}
+For positive numbers $a$ and $b$ and a real $d$, find the mean. | d\sqrt b |  | \sqrt{d^2b}
 A taxi costs $C$ dollars, and 2 dollars a mile. What does a ride of $x$ miles cost? | 2x+C |  | 2x+3+C ;; 2(x+1)+C
 Does the series $\sum 1/n$ converge or diverge? | \text{diverges} | \text{diverges} ;; \text{The series diverges} ;; \text{it diverges} ;; \text{The series }\text{diverges} | \text{diverges (converges)} ;; \text{diverges }(\text{converges}) ;; \text{converges diverges} ;; \text{diverges/converges} ;; \text{converges} (\text{diverges}) ;; \text{diverges, converges} ;; \text{diverge (converge)}
 Is the function $x^3$ odd, even or neither? | \text{odd} | \textbf{odd function} ;; \text{odd function} ;; \text{an odd function} ;; \text{The function is odd} ;; \text{It is odd} ;; \textbf{odd} ;; \text{it is an odd function} | \text{odd (even)} ;; \text{odd (neither)} ;; \text{even function} ;; \textbf{even} ;; \text{odd even} ;; \text{not odd} ;; \text{neither odd}
