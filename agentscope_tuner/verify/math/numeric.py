@@ -36,6 +36,7 @@ from agentscope_tuner.verify.math.node import (
     is_endless,
     is_equation,
     is_symbol,
+    literal,
 )
 from agentscope_tuner.verify.math.tokens import TooComplex
 
@@ -358,12 +359,9 @@ def pseudo_random(*key: str) -> Value:
 
 def _odd_fraction(node: Node) -> Fraction | None:
     r"""The exponent of an odd root as a fraction, such as -2/3 for `-\frac{2}{3}`; None for any other exponent."""
-    sign = -1 if isinstance(node, Negation) else 1
-    match node.inside if isinstance(node, Negation) else node:
-        case Quotient(Number(top), Number(bottom)) if bottom:
-            found = sign * top / bottom
-            return found if found.denominator % 2 and found.denominator > 1 else None
-    return None
+    inside = node.inside if isinstance(node, Negation) else node
+    found = literal(node) if isinstance(inside, Quotient) else None
+    return found if found is not None and found.denominator % 2 and found.denominator > 1 else None
 
 
 def _digits(node: Digits) -> Value:

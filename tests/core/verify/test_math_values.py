@@ -447,6 +447,8 @@ def test_primes_and_their_exponents() -> None:
         (r"\sqrt{12}", r"2\sqrt{3}", "equal"), (r"\sqrt{12}", r"2\sqrt{5}", "different"), ("x>2", "2<x", "equal"),
         (r"\frac{x^2-1}{x-1}", "x+1", "equal"), ("x^2", "x^3", "different"), (r"\sqrt{x^2}", "|x|", "equal"),
         (r"\ln x^2", r"2\ln x", "equal"), (r"\ln x", r"\ln|x|", "different"),
+        ("(-8)^{-1/3}", r"-\frac12", "equal"), (r"(-8)^{\frac{-2}{3}}", r"\frac14", "equal"),
+        ("(-8)^{-1/3}", r"\frac12", "different"), (r"(-4)^{-\frac12}", r"-\frac12", "different"),
         ("x^2=4", r"x=\pm 2", "equal"), ("x^2<4", "-2<x<2", "equal"),
         ("x^2<4", r"-2<x\le 2", "different"), ("y=2x", "2y=4x", "equal"), ("y=2x", "y=3x", "different"),
         ("x", r"x+\lfloor\frac{1}{1+(x-7)^2}\rfloor", "undecided"), (r"\log 6", r"\log 2+\log 3", "equal"),
