@@ -1,4 +1,4 @@
-"""Values that words tell: sentences, labelled values, numbers in words, conditions behind a value."""
+"""Values that are stated in words: sentences, labelled values, numbers in words, conditions behind a value."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _HARMLESS = tuple(
         reverse=True,
     )
 )
-# Words that change the number before them: 五个半 is five and a half, 四十多 more than forty
+# Words that change the number before them: 五个半 is five and a half, 四十多 is more than forty
 _CHANGES = re.compile("[半多余倍成折几约分左右]")
 # Words that deny or change the number after them (is not 8, half is 8), even if the question has them too
 _TAKES_BACK = re.compile(
@@ -108,12 +108,12 @@ _SCALED = re.compile(rf"({_NUMBER})\s+(dozens?|hundreds?|thousands?|millions?|bi
 _LEADING = re.compile(r"\\text\s*\{\s*([a-zA-Z ]{2,60}?)\s*\}(?:\\[ ,;:!]|~|\s)*(?=\\left|[(\[\\])(?!\\approx)")
 _PART = re.compile(r"\\text\s*\{\s*of (?:the |a |an |all |his |her |their )?([a-z ]{2,40}?)\s*\}$")
 _OUT_OF = re.compile(r"(\d{1,30}) (?:out of|in) (\d{1,30})")
-# What stands before the place where a value is taken
+# Words before the point at which a function takes a value: `at x=2`, `für x=2`
 AT_WORDS = (
     "if and only if|iff|if|when|at(?: the point)?|for|bei|an der Stelle|für|wenn|pour|quand|lorsque|en|cuando|para|per"
     "|quando|em|при|когда|коли|dla|gdy|przy|voor|bij|pro|khi|tại|saat|ketika|för|när|ved|for|amikor|pentru|για|όταν"
 )
-# An extreme value by its name, and the place where it is attained
+# An extreme value by its name, `y_{\\max}=`, and then the point at which it is attained, `at x=2`
 _EXTREME = re.compile(
     r"(?:\\text\s*\{\s*)?(?:the\s+)?(?:[a-zA-Z]\s*_\s*\{?\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?\\?(?P<name>max"
     r"|min)(?:imum|imal)?"
@@ -150,7 +150,10 @@ _VECTOR_NAME = re.compile(
 
 
 def uncalled(text: str, question: Question) -> str:
-    r"""The value after a call with an equals sign, as after `P(\text{sum}=7) =`, `C(9,4) =` or `[-\cos x]_0^\pi =`."""
+    r"""The text without the call before its value: `126` for `C(9,4) = 126`, `1/6` for `P(\text{sum}=7) = 1/6`.
+
+    A call with words that the question does not have, or a false equation of numbers, stays.
+    """
     match = _CALLED.match(text) if "=" in text else None
     size = _MODULUS.match(text)
     if size is not None and _ASKS_SIZE.search(asking_clause(question.text)[0]) is not None:
@@ -164,13 +167,13 @@ def uncalled(text: str, question: Question) -> str:
     words = _TOLD_WORD.findall(_WRITING.sub(" ", match["said"] or ""))
     known_ = all(word.isupper() or allowed(word, question.words, "") for word in words)
     if question.text and match[0].lstrip().startswith("P"):
-        # the chance of what the question has a number of
+        # the numbers in `P(...)` must be numbers of the question
         known_ = known_ and set(map(Fraction, re.findall(r"\d+", match[0]))) <= question.numbers
     return text[match.end() :] if known_ and not is_false(text) else text
 
 
 def is_false(equation_: str) -> bool:
-    """Whether both sides of an equation are numbers, and other ones: `A_6^2=15`."""
+    """Whether an equation of numbers is wrong: True for `A_6^2=15`, since it is 30; False for `x=5`."""
     sides = equation_.split("=")
     with suppress(Unreadable, TooComplex):
         nodes = [read_tokens(tokenize(respelled(f"{side}=")[:-1])) for side in (sides[0], sides[-1])]
@@ -180,10 +183,12 @@ def is_false(equation_: str) -> bool:
 
 
 def in_figures(text: str, asked: str = "") -> str:
-    r"""A number in words as digits: 42 for `\text{forty-two}`, with the words after it; any other text as it is.
+    r"""A number in words as digits: `\text{forty-two apples}` as `42\text{ apples}`. Any other text stays as it is.
+
+    A Roman number is read, too, if it is typeset upright and the question does not contain it.
 
     Args:
-        asked: the question's text, whose Roman numbers are not read.
+        asked: the question's text.
     """
     if HAN.search(text):
         return in_chinese_figures("".join(_WRITING.sub(" ", text).split())) or text
@@ -225,7 +230,10 @@ def chance(text: str, question: Question) -> str:
 
 
 def extreme(text: str, question: Question) -> str:
-    r"""The 3 of `y_{\min}=3` or of `3\text{ at }x=2`, if the question asks for that extreme value; else the text."""
+    r"""The value alone, if the question asks for that extreme value: `3` for `y_{\min}=3` and for `3\text{ at }x=2`.
+
+    Any other text stays as it is.
+    """
     if not any(sign in text for sign in ("min", "max", "=")):
         return text
     match = _EXTREME.match(text)
@@ -249,7 +257,7 @@ def least(text: str, question: Question) -> str:
 
 
 def unlabelled(text: str, ref: Node) -> str:
-    """`V(1, 4)` as `(1, 4)`, without the point's name, also in a list of which a point is one; else the text."""
+    """The text without the names of points: `(1, 4)` for `V(1, 4)`; in a list only if `ref` lists points, too."""
     if isinstance(ref, Collection) and any(isinstance(one, Collection) for one in ref.args):
         return _POINT_LISTED.sub("", text)
     match = _POINT.match(text)
@@ -274,6 +282,7 @@ def components(text: str) -> str:
 
 
 def _coefficient(text: str) -> str | None:
+    """The number before a unit vector: `3` of `+ 3`, `-1` of `-`, `1` of an empty text; None if it cannot be one."""
     text = re.sub(r"\\[,;:! ]", "", text).strip().removeprefix("+").strip()
     if "," in text or not _BRACKETS_CLOSED.fullmatch(text):
         return None
@@ -293,7 +302,7 @@ _AT = frozenset("at on in by from for with to".split())  # noqa: SIM905
 _SUPERLATIVES = frozenset("only smallest largest greatest".split())  # noqa: SIM905
 _REFLEXIVE, _ENDING = (["se"], ["si"]), frozenset({"है", "हैं"})
 _NOT_BEHIND = (VERBS - JOINING - _ENDING) | {"and"}
-# What may stand between words that are understood; a dash that stands at an end would be of the value
+# Characters that may stand beside words; a dash without a letter or a space on each side may be the value's minus sign
 _BESIDE_WORDS = frozenset(" ,.;!'’-–—…،、，。°²³·⋅•")
 _LOOSE_DASH = re.compile(r"(?<![\w ])-|-(?![\w ])")
 _NAMED_SO = re.compile(r"^\s*[a-zA-Z]\s?=(?!=)")
@@ -307,7 +316,10 @@ _MEASURED = re.compile(r"-?\d+(?:\.\d+)?\s?\\text\s?\{\s*(?P<unit>[a-zA-Z]{1,3})
 
 
 def told(text: str, question: Question) -> str:
-    r"""The value of a sentence whose words are understood, with its unit: 8 for `\text{Es gibt 8 Teiler}`."""
+    r"""The value that a sentence states, with its unit: `8` for `\text{Es gibt 8 Teiler}`.
+
+    If a word is neither harmless nor a word of the question, the text stays as it is.
+    """
     if not any(map(str.isdigit, text)) and not HAN.search(text):
         words = " ".join(_WRITING.sub(" ", text).split()).rstrip(" .").split()
         figured = with_figures(words) if len(words) > _MOST_COUNTED else words
@@ -329,13 +341,16 @@ def told(text: str, question: Question) -> str:
 
 
 def _is_prose(said: str) -> bool:
-    """Whether a text has letters, digits, marks of letters, signs of currencies and what stands between words."""
+    """Whether a text has only letters, digits, currency signs and punctuation: `apples, pears`, but not `@x`.
+
+    A dash beside another punctuation mark, or at an end, is not allowed.
+    """
     known = (sign.isalnum() or sign in _BESIDE_WORDS or category(sign) in ("Mn", "Mc", "Sc") for sign in said)
     return all(known) and _LOOSE_DASH.search(said) is None
 
 
 def _names_unit(word: str) -> bool:
-    """Whether a word has a unit in it, also in a product or with a power: `m²`, `kg·m`."""
+    """Whether a word contains a unit of measurement: `cm`, also in a product or with a power, `kg·m`, `m²`."""
     return any(unit_named(part) is not None for part in re.split(r"[²³]|[^\w'’-]", word.strip("'’-")) if part)
 
 
@@ -343,19 +358,23 @@ _RAISED = {"²": "squared", "³": "cubed"}
 
 
 def _unit_word(word: str) -> str:
-    """A word of a unit as the table of units has it; empty for any other word."""
+    """The English words for a word of a unit: `meter squared` for `metros²`. Empty for any other word, and for `in`.
+
+    A word that the table of units has already, or a word for a power, comes back as it is.
+    """
     if word[-1:] in _RAISED:
         return f"{own} {_RAISED[word[-1]]}" if (own := _unit_word(word[:-1])) else ""
     if word == "in" or known(singular(word)) or exponent_named(word):
         return "" if word == "in" else word
-    # In short words case counts: `Ms` are no milliseconds
+    # In short words case matters: `Ms` does not mean milliseconds
     return (unit_named(word) or "") if len(word) > _ABBREVIATION else ""
 
 
 def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
-    """The value of a sentence, and the words before and behind it; None where one of them is not understood.
+    r"""The words before the value, the value, and the words behind it: `("there are", "8", " girls")`.
 
-    Its other numbers are the question's. A value that stands where the question has another one is not the answer.
+    None if the sentence has more than one number that is not the question's, if a word is not understood, or if the
+    words make a different quantity of the value, as in `half of 8`.
     """
     plain = _SET_WORDS.sub(lambda said: f" {said[1] or ''} ", text).replace("~", " ")
     plain = _without_condition(" ".join(plain.split()).rstrip(" ."), question.text)
@@ -368,9 +387,9 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
         return None
     before, value, behind = plain[: own[0].start()], own[0][0].strip(), plain[own[0].end() :].rstrip(" .。")
     led, followed = ([word.lower() for word in WORDS.findall(said)] for said in (before, behind))
-    # `mA` before its number is no small word
+    # a unit with capitals inside, `mA`, before its number is not a harmless word
     is_unit = any(word[1:].lower() != word[1:] and _names_unit(word) for word in before.split())
-    if is_unit or _is_of_another(before, question.text) or not _is_of_question(led, followed, question, asked):
+    if is_unit or _is_of_other_person(before, question.text) or not _is_of_question(led, followed, question, asked):
         return None
     led, before = led[led[:1] in _REFLEXIVE :], before.lower().rstrip().removesuffix("for")
     if (
@@ -378,16 +397,24 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
         or not all(map(_is_prose, (before.strip(" :"), behind.strip())))
         or not BEFORE_NOUNS.isdisjoint(followed[-1:])
         or (len(values) > 1 and {"and", "or"}.issuperset(WORDS.findall(plain[values[0].end() : values[-1].start()])))
-        or not all(_may_be_said(word, question, asked) for word in (*_without_deed(led, asked), *followed))
+        or not all(_leaves_value_unchanged(word, question, asked) for word in (*_without_deed(led, asked), *followed))
         or any(asked.counts(word) and not asked.says(word) and word not in JOINING for word in led)
-        or _is_changed(before, behind, followed, asked)
+        or _words_change_value(before, behind, followed, asked)
     ):
         return None
     return before, value, behind
 
 
 def _is_of_question(led: list[str], followed: list[str], question: Question, asked: Asked) -> bool:
-    """Whether all words beside a value are of the clause that asks, or a name, where `for`, `se` or `है` needs that."""
+    """Whether the words beside a value fit the question, if they have `for`, `se` or `है`; other words always fit.
+
+    They fit if the clause that asks has all of them; the first may be a name of the question. `for` also needs a span
+    of time behind the value: `for 5 days`.
+
+    Args:
+        led: the words before the value, in lower case.
+        followed: the words behind it, in lower case.
+    """
     if led[:1] not in _REFLEXIVE and led[-1:] != ["for"] and _ENDING.isdisjoint(followed[-1:]):
         return True
     last = _last_asked(question.text)
@@ -402,8 +429,15 @@ def _is_of_question(led: list[str], followed: list[str], question: Question, ask
     )
 
 
-def _is_of_another(before: str, question: str) -> bool:
-    """Whether a value is somebody's whom the clause that asks does not name, but another: `Nina is 36`."""
+def _is_of_other_person(before: str, question: str) -> bool:
+    """Whether the words before a value name a person, and the question asks about a different one.
+
+    Such as `Nina is` for `Tom is 4 years older than Nina. How old is Tom?`
+
+    Args:
+        before: the words before the value.
+        question: the task's text.
+    """
     asks = asking_clause(question)[0]
     own = [word for word in _PROPER.findall(before) if word in question and f" {word.lower()} " not in question]
     own = [word for word in own if word.lower() not in JOINING and word.lower() not in VERBS]
@@ -416,40 +450,59 @@ _SPAN = re.compile(r"(?:second|minute|hour|day|week|month|year)s?|s|min|h|hrs?")
 
 
 def _last_asked(text: str) -> str:
-    """The first clause of the last sentence with a question mark, in lower case; empty where none has one."""
+    """The beginning of the last sentence with a question mark, in lower case: `how old is tom`.
+
+    Empty if the text has no question mark.
+    """
     return _GOES_ON.split(SENTENCE_END.split(text.rpartition("?")[0])[-1].strip(" ¿").lower())[0]
 
 
 def _without_deed(led: list[str], asked: Asked) -> list[str]:
-    """The words before a value without what somebody does to it: `she takes`."""
+    """The words before a value without a verb that only says what somebody does: `["she"]` for `["she", "takes"]`.
+
+    Verbs that change a value, such as `halves`, stay.
+    """
     who = len(led) == 2 and (led[0] in ("he", "she", "it") or asked.has(led[0]))
     deed = who and led[1].endswith("s") and not operates(led[1])
     return led[:1] if deed else led
 
 
-def _is_changed(before: str, behind: str, followed: list[str], asked: Asked) -> bool:
-    """Whether understood words stand so that they change a value, or where the words of a language are not parted."""
+def _words_change_value(before: str, behind: str, followed: list[str], asked: Asked) -> bool:
+    """Whether the words around a value make another value of it: `half of 12`, `26, the square`, `5 of the girls`.
+
+    True also if this cannot be known: in Korean, and in languages without spaces between words, such as Chinese.
+
+    Args:
+        followed: the words of `behind`, in lower case.
+    """
     if IS_HANGUL.search(before + behind) is not None or IS_UNSPACED.search(before + behind) is not None:
         return True
     if behind[:1] not in ("", " ", ",") or any(len(word) == 1 and word.isascii() for word in followed):
         return True
-    if any(_raises(followed, at) and not asked.says(word) for at, word in enumerate(followed)):
+    if any(_is_power_alone(followed, at) and not asked.says(word) for at, word in enumerate(followed)):
         return True
-    if not _NOT_BEHIND.isdisjoint(followed) or _stands_for_another(before, behind, asked.text):
+    if not _NOT_BEHIND.isdisjoint(followed) or _is_other_quantity(before, behind, asked.text):
         return True
     alone = not before.strip() and len(followed) == 1 and (operates(followed[0]) or followed[0] in _AT)
     return alone or operated(before.lower(), asked) != "" or shifts(before.lower()) != ""
 
 
-def _raises(words: list[str], at: int) -> bool:
-    """Whether a word is a power beside which no unit stands: `26, the square`."""
+def _is_power_alone(words: list[str], at: int) -> bool:
+    """Whether the word at index `at` is a power without a unit beside it: `the square`, but not `square metres`."""
     return exponent_named(words[at]) > 0 and not any(
         map(is_unit_word, (*words[max(at - 1, 0) : at], *words[at + 1 : at + 2]))
     )
 
 
-def _stands_for_another(before: str, behind: str, asked: str) -> bool:
-    """Whether a value stands where another one stands: `eats 5` where she `eats 3`, `at 5`, `5 of the girls`."""
+def _is_other_quantity(before: str, behind: str, asked: str) -> bool:
+    """Whether the words around a value give it to another quantity than the one asked for.
+
+    So do a preposition before it (`at 5`), `of` behind it (`5 of the girls`), and words that lead another number in the
+    question (`eats 5`, if the question says `eats 3`).
+
+    Args:
+        asked: the question's text.
+    """
     led = WORDS.findall(before.lower())
     if _first(behind) == "of" or (led and led != ["in"] and (led[-1] in _AT or led[-1].endswith("'s"))):
         return True
@@ -464,11 +517,12 @@ def _stands_for_another(before: str, behind: str, asked: str) -> bool:
 
 
 def _first(text: str) -> str:
+    """The first word of a text, in lower case; empty if it has none."""
     return next(iter(WORDS.findall(text.lower())), "")
 
 
 def _without_condition(plain: str, asked: str) -> str:
-    """The text without the question's last words: `8 primes less than 20` becomes `8 primes`."""
+    """The text without words with which the question ends, too: `8 primes` for `8 primes less than 20`."""
     asked = _BOUND.sub(_bound, " ".join(asked.replace("$", "").split()).rstrip(" ?.").lower())
     words = _BOUND.sub(_bound, plain).split()
     for at in range(2, len(words) - 1):
@@ -488,8 +542,11 @@ def _bound(found: re.Match[str]) -> str:
     return "below" if found["below"] else "above"
 
 
-def _may_be_said(word: str, question: Question, asked: Asked) -> bool:
-    """Whether a word of a sentence in a box changes nothing: it only joins others, or the question has it."""
+def _leaves_value_unchanged(word: str, question: Question, asked: Asked) -> bool:
+    """Whether a word in lower case changes no value beside it: it joins words, or the question has it.
+
+    False for words that deny, suppose or give reasons, such as `not` and `if`.
+    """
     if word in SUPPOSES or word in DENIES or word in REASONS:
         return False
     if word in JOINING or word in NEUTRAL or word in VERBS or {word, singular(word)} & question.counted:
@@ -500,9 +557,9 @@ def _may_be_said(word: str, question: Question, asked: Asked) -> bool:
 
 
 def _without_lead(text: str, question: Question) -> str:
-    r"""The value without a lead or a noun.
+    r"""The value without words of the question around it, if the question has them.
 
-    `\text{increasing on }(2,\infty)` becomes `(2, \infty)`, and `\frac58\text{ of the pizza}` becomes `\frac58`.
+    `\text{increasing on }(2,\infty)` becomes `(2,\infty)`, and `\frac58\text{ of the pizza}` becomes `\frac58`.
     """
     match = _LEADING.match(text)
     if match is not None and question.text and all(_may_lead(word, question) for word in match[1].split()):
@@ -514,12 +571,13 @@ def _without_lead(text: str, question: Question) -> str:
 
 
 def _may_lead(word: str, question: Question) -> bool:
-    """Whether a word may stand before an interval or a point: a preposition, or a word of the question."""
+    """Whether a word before an interval or a point may be dropped: `on`, or a word of the question, as `increasing`."""
     word = word.lower()
     return word in _PLACES or (word in question.words and word not in ("not", "no", "never", "except", "or"))
 
 
 def _in_chinese(plain: str, question: Question) -> str | None:
+    """The value of a Chinese sentence, with its unit: `12` for `共有12个苹果`; None if its words are not understood."""
     match = _IN_CHINESE.fullmatch(plain.replace(" ", ""))
     asked = question.text.replace(" ", "")
     if match is None:
@@ -536,7 +594,10 @@ def _in_chinese(plain: str, question: Question) -> str | None:
 
 
 def _is_given(before: str, asked: str) -> bool:
-    """Whether the question gives the number of one thing and asks for another's: `甲每分钟走80米，乙每分钟走多少`."""
+    """Whether the words before a value lead a number of the question, which asks for the number of a different thing.
+
+    Such as `甲每分钟走` for the question `甲每分钟走80米，乙每分钟走多少`.
+    """
     behind = [asked[at.end() : at.end() + 1] for at in re.finditer(re.escape(before), asked)] if before else []
     if not behind or not all(map(str.isdigit, behind)):
         return False
@@ -545,7 +606,7 @@ def _is_given(before: str, asked: str) -> bool:
 
 
 def _is_harmless(before: str, asked: str) -> bool:
-    """Whether the text can be cut into harmless words and pieces of the question."""
+    """Whether the Chinese text before a value consists of harmless words and pieces of the question: `一共有苹果`."""
     at = 0
     while at < len(before):
         size = next((len(word) for word in _HARMLESS if before.startswith(word, at)), 0)
@@ -584,7 +645,10 @@ _LABELS = re.compile(rf"{_TEXT}\s*\{{|[a-z]\s*[:=]")
 
 
 def with_names(text: str, question: Question) -> str:
-    """Each labelled value as an equation `name=value`; any other text as it is. The question must hold every name."""
+    r"""Labelled values as equations: `mean 4, median 5` as `\text{mean}=4,\ \text{median}=5`.
+
+    The question must have every name; any other text comes back as it is.
+    """
     if not question.text or len(text) > _LONGEST:
         return text
     if HAN.search(text) or _FUNCTIONS.search(text):
@@ -617,7 +681,10 @@ _SAID_APART = re.compile(
 
 
 def _said_by_name(text: str, question: Question) -> str | None:
-    """Two values or more as equations, each of which words of the question name; None for any other text."""
+    r"""Two or more named values as equations: `mean 4, median 5` as `\text{mean}=4,\ \text{median}=5`.
+
+    None if a part of the text is no named value, or if a name is not in the question.
+    """
     plain = re.sub(r"(?<=[:=])(?=\S)", " ", " ".join(_WRITING.sub(" ", text.replace("\\quad", " ")).split()))
     found = all_known(_SAID_OF.fullmatch(part.strip()) for part in _SAID_APART.split(plain.rstrip(".")))
     if found is None or len(found) < _FEWEST:
@@ -639,7 +706,7 @@ def _said_by_name(text: str, question: Question) -> str | None:
     )
 
 
-# A function with what it is taken of, `\gcd(6,8)=2`, and in Chinese a name with what is counted
+# A function with its arguments, `\gcd(6,8)=2`, and in Chinese a noun with its number, `鸡5只`
 _FUNCTIONS = re.compile(r"(?<![a-zA-Z])(?:gcd|lcm)(?![a-zA-Z])")
 _COUNTED = re.compile(
     rf"(?:\\operatorname)?\\?(?P<name>gcd|lcm)(?:\((?P<of>[\d,]+)\))?=(?P<is>-?[^=,]+)"
@@ -648,7 +715,10 @@ _COUNTED = re.compile(
 
 
 def _in_asked_order(text: str, question: Question) -> str | None:
-    """The values in the order in which the question names them; None unless each is named by one thing it asks for."""
+    """The values in the order in which the question asks for them: `兔3只,鸡5只` as `5, 3`, of `鸡和兔各有多少只`.
+
+    None unless each value has the name of one thing that the question asks for.
+    """
     plain = "".join(_WRITING.sub("", text).split())
     found = [_COUNTED.fullmatch(part) for part in re.split(r"[,，、；;](?![^()]*\))", plain)]
     asked = re.split("[,，。；;]", question.text.rstrip("?？。"))[-1]
@@ -666,6 +736,7 @@ def _in_asked_order(text: str, question: Question) -> str | None:
 
 
 def _is_in_question(name: str, question: Question) -> bool:
+    """Whether the question has all words of a name, and none of them is a unit or changes a value."""
     if not name.isascii():
         return name in question.text
     return all(
@@ -675,7 +746,13 @@ def _is_in_question(name: str, question: Question) -> bool:
 
 
 class Lettered(NamedTuple):
-    """A text of lettered parts: what stands before them, their letters or numbers, and the text of each."""
+    """A text of lettered parts, such as `x: (a) 5 (b) 2`.
+
+    Attributes:
+        before: the text before the first label: `x:`.
+        labels: the letters or numbers: `("a", "b")`.
+        parts: the text behind each label: `("5", "2")`.
+    """
 
     before: str
     labels: tuple[str, ...]
@@ -683,7 +760,10 @@ class Lettered(NamedTuple):
 
 
 def lettered(text: str, longest: int = _LONGEST) -> Lettered | None:
-    """The parts of `(a) 5 (b) 2`; None for a longer text, and for one without two parts that are labelled in order."""
+    """The parts of a text like `(a) 5 (b) 2`; None if it has over `longest` characters or its labels are not in order.
+
+    There must be two parts or more, and none may be empty.
+    """
     marks = list(_LETTERED.finditer(text)) if len(text) <= longest else []
     said = [m[1] or m[2] for m in marks]
     if len(marks) < _FEWEST or said not in [row[: len(said)] for row in LABEL_ROWS]:
@@ -710,7 +790,10 @@ _PLAINLY = re.compile(r"\\(?:text|mathrm|mbox)\s*\{([^{}]*)\}|\\(?:q?quad(?![a-z
 
 
 def with_declared_constant(text: str) -> str:
-    r"""The words that declare a constant as its membership: `kx for some constant k` as `kx, k\in\mathbb{R}`."""
+    r"""`kx\text{ for some constant }k` as `kx,\ k\in\mathbb{R}`: a constant that words declare, as a condition.
+
+    Any other text comes back as it is.
+    """
     if len(text) > _LONGEST:
         return text
     if (behind := _IN_BRACKETS.search(text)) is not None:
@@ -722,20 +805,26 @@ def with_declared_constant(text: str) -> str:
     if found is None or not (found["first"] or found["field"] or found["then"]):
         return text
     before, name = said[: found.start()].strip(), found["name"]
-    # an argument of the function is no constant
+    # `x` in `f(x)=` is an argument, not a constant
     is_free = name in before and re.search(rf"\([^()]*(?<![a-zA-Z]){name}(?![a-zA-Z])[^()]*\)\s*=", before) is None
     return rf"{before},\ {name}\in\mathbb{{R}}" if is_free else text
 
 
 def by_letters(text: str, reference: str) -> str:
-    r"""The lettered parts in order: `(a) 5, (b) 2` as `(5, 2)`. Where the reference has letters too, they are kept."""
+    r"""The values of lettered parts without their letters: `(a) 5, (b) 2` as `(5, 2)`. Any other text stays as it is.
+
+    Parts that name their values come back as a list, whose order is free: `(a) x=5, (b) y=2` as `x=5, y=2`.
+
+    Args:
+        reference: is not read.
+    """
     found = lettered(text)
     if found is None or found.before:
         return text
     values = ", ".join(found.parts)
     if values.count(",") >= len(found.parts):
         return text
-    # names are told in any order
+    # values with names may be listed in any order
     names = {one[1] for part in found.parts if (one := _EQUATION.fullmatch(part)) is not None}
     return values if len(names) == len(found.parts) else f"({values})"
 
@@ -753,7 +842,10 @@ _WHICH_OF_TWO = re.compile(
 
 
 def chosen_of(text: str, question: Question) -> str:
-    """The greater one of `3^{20}>2^{30}` where the question offers both and asks for the greater; else the text."""
+    """The value that the question asks for, of two that the answer compares: `3^{20}` for `3^{20}>2^{30}`.
+
+    The question must contain both and ask which is greater, or less. Any other text comes back as it is.
+    """
     asked = _WHICH_OF_TWO.search(question.text)
     match = _TWO_COMPARED.fullmatch(text) if asked is not None else None
     if match is None or asked is None:
@@ -780,7 +872,11 @@ _TO_TEN = re.compile(r"\b(?:in|to|into) (?:base (?:ten|10)|decimal)|十进制数
 
 
 def without_asked_base(text: str, question: Question) -> str:
-    """The digits of `110_2` where the question asks for base 2; any other text as it is."""
+    r"""The digits alone if the question asks for their base: `110` for `110_2`, of `Write 6 in binary`.
+
+    With a base that the question does not ask for, `110_3` becomes `\text{110_3}` if the question names any base. Any
+    other text comes back as it is.
+    """
     match = _IN_BASE.fullmatch(text)
     named = {"2": "binary", "8": "octal", "16": "hexadecimal"}.get(match["base"], "(?!)") if match is not None else ""
     asked = match is not None and re.search(
@@ -788,19 +884,25 @@ def without_asked_base(text: str, question: Question) -> str:
     )
     if match is None or asked:
         return text if match is None else match["digits"]
-    # in other languages by its number beside the word for it
+    # in other languages the number is beside the word for a base: `base 2`, `二进制`
     base = match["base"]
     says_base = _OF_BASES.search(question.text) is not None
     behind = rf"(?:(?<!\d){base}[^\d\w]{{0,3}}|{_HAN_BASES.get(base, '(?!)')}){_BASE_WORD}"
     beside = rf"{_BASE_WORD}[^\d\w]{{0,3}}{base}(?!\d)|{behind}"
     if _TO_TEN.search(question.text) is not None if base == "10" else re.search(beside, question.text, re.IGNORECASE):
         return match["digits"]
-    # digits of another base are another number
+    # as a text it can equal no number, since `110_3` and `110_2` are different numbers
     return f"\\text{{{text}}}" if says_base else text
 
 
 def by_sides(text: str, question: Question, *, in_order: bool = True) -> str:
-    r"""`8 \text{ m by } 5 \text{ m}` as a list, where the question asks for dimensions; any other text as it is."""
+    r"""`8 \text{ m by } 5 \text{ m}` as the list `8\text{ m}, 5\text{ m}`, if the question asks for dimensions.
+
+    The size of a matrix, `8 \times 5`, becomes the pair `(8,5)`. Any other text comes back as it is.
+
+    Args:
+        in_order: whether the sides stay in their order; otherwise the smaller number comes first.
+    """
     match = _BY.fullmatch(plain(text)) if _DIMENSIONS & question.words else None
     if match is not None and match[4] is match[2] is None and _OF_ROWS & question.words:
         return f"({match[1]},{match[3]})"
@@ -815,7 +917,7 @@ def by_sides(text: str, question: Question, *, in_order: bool = True) -> str:
     return ", ".join(value if unit is None else f"{value}\\text{{ {unit}}}" for value, unit in sides)
 
 
-# What has rows and columns, in this order
+# The size of a matrix: first its rows, then its columns
 _OF_ROWS = frozenset({"matrix", "matrices"})
 
 
@@ -826,11 +928,12 @@ _EXCLUSION = re.compile(
     rf"|\\not\s*=)\s*(?P<values>(?P<both>\\pm\s*)?(?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)\s*[)}}]*$"
 )
 _MOST_FORMULAS = 40
-# The signs of a chain that puts its members in order
+# The relation signs of a chain that puts its members in order: `a < b < c`
 _SORTED = re.compile(r"\\[lg]t(?![a-zA-Z])|[<>]")
 
 
 def _read(text: str) -> Node | None:
+    """The formula that a text states; None if it cannot be read."""
     try:
         return parse_tokens(tokenize(text))
     except (Unreadable, TooComplex):
@@ -838,9 +941,10 @@ def _read(text: str) -> Node | None:
 
 
 def without_exclusion(text: str, question: Question) -> str:
-    r"""The formula without the points where it has no value: the `\frac{1}{x-2}` of `\frac{1}{x-2}, x\ne 2`.
+    r"""The formula without points at which it is undefined: `\frac{1}{x-2}` for `\frac{1}{x-2}, x\ne 2`.
 
-    Each excluded value is a zero of a denominator there or in the question's formulas. Any other text as it is.
+    Each excluded value must be a zero of a denominator, in the formula or in the question's formulas. Any other text
+    comes back as it is.
     """
     match = _EXCLUSION.search(text) if any(sign in text for sign in ("\\ne", "≠", "!=", "\\not")) else None
     if match is None or not (value := text[: match.start()]).strip() or _BOUNDED.search(value) is not None:
@@ -872,9 +976,9 @@ _REGION = re.compile(
 
 
 def without_region(text: str, question: Question) -> str:
-    r"""The transform without the half-plane where it holds: the `\frac{1}{s-3}` of `\frac{1}{s-3}, s>3`.
+    r"""The transform without the half-plane in which it converges: `\frac{1}{s-3}` for `\frac{1}{s-3}, s>3`.
 
-    It has no pole on the real axis there. Any other text as it is.
+    The half-plane must begin at a pole, with no real pole in it. Any other text comes back as it is.
     """
     match = next(_REGION.finditer(text), None) if ">" in text or "\\gt" in text else None
     if match is None or match.end() != len(text) or _TRANSFORM.search(question.text) is None:
@@ -891,7 +995,7 @@ def without_region(text: str, question: Question) -> str:
         point = _read(f"{match['least']}{more}")
         return [None if point is None else exact_value(substituted(one, match["name"], point)) for one in below]
 
-    # it begins at a pole, or between two that are conjugate, and no real pole is in it
+    # the half-plane begins at a real pole, or at the real part of a conjugate pair, and has no real pole in it
     beside = zip(at("+1"), at("-1"), strict=True)
     begins = 0 in at("+0") or any(one is not None and one == other for one, other in beside)
     has_pole = any(0 in at(f"+{more}/2") for more in range(1, _MOST_POLES))
@@ -901,9 +1005,9 @@ def without_region(text: str, question: Question) -> str:
 _MOST_POLES = 60
 
 
-# A set, of which what is excluded is a part
+# A text that states a set: there an exclusion such as `x\\ne 2` is a part of the answer
 _BOUNDED = re.compile(r"[<>≤≥∈]|\\(?:[gl]eq?|[gl]t|in|mathbb)(?![a-z])")
-# A value with what is said of another in brackets: `x=2 (x=-1 is extraneous)`
+# A value, and in brackets a remark about a different value: `x=2 (x=-1 is extraneous)`
 _BRACKETED = re.compile(r"(?P<kept>[^()（）]*\S)\s*[(（](?P<said>[^()（）]{2,60})[)）]\s*\.?")
 _REJECTS = re.compile(
     r"(?:extraneous|reject|discard|inadmissib|entfällt|verworfen|verwerf|scheinlösung|rejet|écart|descart|extrañ|scart"
@@ -917,9 +1021,10 @@ _REASONED = REASONS | {"as"}
 
 
 def without_rejected(text: str, question: Question) -> str:
-    """The value without a bracket that rejects another one, or gives a bound that it keeps as its reason.
+    r"""The value without a bracket that rejects a different value: `x=2` for `x=2\ (x=-1\text{ is extraneous})`.
 
-    `x=2\\ (x=-1\\text{ is extraneous})` is `x=2`. Any other text is left as it is.
+    A bracket that gives a bound as the reason is dropped, too, if the value fulfils it: `x=2\ (\text{since }x>0)`. Any
+    other text comes back as it is.
     """
     plain = " ".join(_SET_WORDS.sub(lambda said: f" {said[1] or ''} ", text).replace("~", " ").split())
     match = _BRACKETED.fullmatch(plain) if plain[-1:] in ")）" else None
@@ -933,15 +1038,17 @@ def without_rejected(text: str, question: Question) -> str:
     other = _named_value(formulas[0])
     reason, _, bound = match["said"].strip().partition(" ")
     if reason.lower() in _REASONED:
-        return match["kept"] if _keeps(bound.strip(), *kept) else text
+        return match["kept"] if _fulfils(bound.strip(), *kept) else text
     asked = asked_of(question)
-    said = all(_REJECTS.match(word) or word in _CANDIDATES or _may_be_said(word, question, asked) for word in words)
+    said = all(
+        _REJECTS.match(word) or word in _CANDIDATES or _leaves_value_unchanged(word, question, asked) for word in words
+    )
     rejects = said and any(map(_REJECTS.match, words)) and other is not None and other[1] != kept[1]
     return match["kept"] if rejects and other is not None and (other[0] in ("", kept[0]) or not kept[0]) else text
 
 
 def _named_value(text: str) -> tuple[str, Fraction] | None:
-    """The name, empty for none, and the value of `x=2`; None for any other text."""
+    """The name and the value of a text: `("x", 2)` for `x=2`, `("", 2)` for `2`; None if it states no number."""
     name, _, said = text.strip().rpartition("=")
     try:
         node = parse_tokens(tokenize(said))
@@ -951,8 +1058,8 @@ def _named_value(text: str) -> tuple[str, Fraction] | None:
     return None if value is None or not (name.strip().isalpha() or not name) else (name.strip(), value)
 
 
-def _keeps(bound: str, name: str, value: Fraction) -> bool:
-    """Whether a value keeps a bound like `x>0`, of its own name if it has one."""
+def _fulfils(bound: str, name: str, value: Fraction) -> bool:
+    """Whether a value fulfils a bound: 2 fulfils `x>0`. With a name, which may be empty, the bound must be about it."""
     match = re.fullmatch(r"([a-zA-Z])\s*(<|>|\\[gl]eq?|≤|≥)\s*(\S+)", bound)
     end = _named_value(match[3]) if match is not None else None
     if match is None or end is None or name not in ("", match[1]):
@@ -961,12 +1068,15 @@ def _keeps(bound: str, name: str, value: Fraction) -> bool:
     return (value > end[1] if greater else value < end[1]) or (value == end[1] and match[2] not in "<>")
 
 
-# What is spoken of, with its particle in Japanese or Korean
+# The topic of a sentence with its particle, in Japanese or Korean: `\\text{面積は}`
 _TOPIC = re.compile(r"\\text\s*\{\s*(?P<said>[^{}\s]{2,12}?)[はが은는이가]\s*\}\s*")
 
 
 def without_introduction(text: str, ref: Side, question: Question) -> str:
-    """The answer without the words and labels around its value; a text over `_LONGEST` as it is."""
+    r"""The answer without the words and labels around its value: `8` for `\text{Es gibt 8 Teiler}`.
+
+    Which words are dropped depends on `ref`, the reference, and on the question. A text over `_LONGEST` stays as it is.
+    """
     if len(text) > _LONGEST or is_wordless(text) or (is_of_numbers(text) and ">" not in text and "<" not in text):
         return text
     topic = None if text.isascii() else _TOPIC.match(text)
@@ -1005,7 +1115,7 @@ _INDEXED = re.compile(r"([a-z])_\{?\d\}?(?=\s*=)")
 
 
 def _without_indices(text: str, question: Question) -> str:
-    r"""`x_1=1 \lor x_2=4` as `x=1 \lor x=4`, where the question's one unknown has no index."""
+    r"""`x_1=1 \lor x_2=4` as `x=1 \lor x=4`, if one letter has the indices and the question has no indexed letter."""
     letters = set(_INDEXED.findall(text))
     return text if len(letters) != 1 or _INDEX.search(question.text) else _INDEXED.sub(r"\1", text)
 
@@ -1014,4 +1124,5 @@ _INDEX = re.compile(r"[a-z]_\{?\d")
 
 
 def _measures(word: str) -> bool:
+    """Whether a word is a unit of measurement, such as `cm`, or changes a number, such as `half`."""
     return operates(word) or is_physical(((singular(word), 1),))
