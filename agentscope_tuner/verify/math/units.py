@@ -1,4 +1,4 @@
-"""Units of measurement and counted nouns: what words after a number mean, and which the question asks for."""
+"""Units of measurement and counted nouns: what the words after a number mean, and which unit the question asks for."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ DIMENSIONS = {
     "amount length^-3": "M molar 1000|mM millimolar 1",
     "data": "bit 1|byte 8",
 }
-# one word for a quotient of two units
+# one word for a quotient of two units: `mph` is miles per hour
 COMPOUND = {
     "mph": (("mile", 1), ("hour", -1)),
     "mpg": (("mile", 1), ("gallon", -1)),
@@ -117,15 +117,15 @@ COUNTED = frozenset(
     subset table tank team teeth term test ticket tile time train trapezoid tree triangle trip truck turn unit value
     vertex vertices visitor wagon way wheel window women word year""".split()  # noqa: SIM905
 )
-# Adjectives that may stand before a counted or measured noun; they are dropped, there and where they measure it
+# Adjectives beside a counted or measured noun, which are dropped: `5 red marbles`, `5 metres tall`
 DESCRIBING = frozenset(
     """old tall long wide high deep away apart total altogether each left remaining red blue green yellow white black
     brown pink purple gold silver big small whole full fresh different distinct real complex possible de""".split()  # noqa: SIM905
 )
-# Those that may stand behind a number alone, and behind a noun of what they measure
+# Adjectives that may follow a number alone, `5 left`, and those that follow a unit of the given dimensions, `5 m tall`
 _SUMMING = frozenset("total altogether each left remaining".split())  # noqa: SIM905
 _MEASURING = dict.fromkeys("tall long wide high deep away apart".split(), ("length", "time", "")) | {"old": ("time",)}  # noqa: SIM905
-# Words that operate on the number before them. The word behind them is never a unit, even if the question names it
+# Words that change or deny the number before them. They are never units, even if the question has them
 NEVER = frozenset(
     """not no is isn't never wrong if when than then but maybe perhaps else otherwise plus minus times more less fewer
     about approximately around roughly between with without where for the correct incorrect false true actually answer
@@ -161,13 +161,14 @@ Dimension = dict[str, int]
 
 
 class PhysicalUnit(NamedTuple):
-    """The dimension of a unit, and its size: how many base units it is."""
+    """The dimension of a unit, and its size in base units: a kilometre is `((("length", 1),), 1000)`."""
 
     dimension: tuple[tuple[str, int], ...]
     size: Fraction
 
 
 def _table() -> Iterator[tuple[str, PhysicalUnit, str]]:
+    """Each name of a unit in `DIMENSIONS`, with the unit and its dimension as written there: `km`, …, `length`."""
     for dimension, line in DIMENSIONS.items():
         powers = tuple((base.partition("^")[0], int(base.partition("^")[2] or 1)) for base in dimension.split())
         for entry in line.split("|"):
@@ -175,12 +176,13 @@ def _table() -> Iterator[tuple[str, PhysicalUnit, str]]:
             if names[-1][0].isdigit():
                 unit = PhysicalUnit(powers, Fraction(names.pop()))
             else:
-                # without a size the unit is a dimension of its own, under each of its names
+                # without a size the unit is a dimension of its own, by its first name
                 unit = PhysicalUnit(((names[0], 1),), Fraction(1))
             yield from ((name, unit, dimension) for name in names)
 
 
-# Symbols that may have any prefix, by their letters; of the others some have names of their own, such as `Mg` and `mm`
+# Unit symbols that may have a prefix, with the prefixes in the same script as powers of ten. The table above has other
+# units with their prefixes, such as `Mg` and `mm`
 _PREFIXES_OF_SI = (
     (
         ("J", "W", "N", "Pa", "Hz", "V", "A", "F", "C", "mol", "eV", "T", "\\Omega", "cal"),
@@ -192,7 +194,7 @@ _PREFIXES_OF_SI = (
 
 
 def _prefixed(rows: Sequence[tuple[str, PhysicalUnit, str]]) -> Iterator[tuple[str, PhysicalUnit, str]]:
-    """Units with a prefix that the table does not have: `pN`."""
+    """Units with a prefix, as in `_table`, if the table does not have them: `pN`, `nJ`."""
     named = {name for name, _, _ in rows}
     for (name, unit, dimension), (symbols, prefixes) in itertools.product(rows, _PREFIXES_OF_SI):
         for prefix, power in prefixes.items() if name in symbols else ():
@@ -205,8 +207,8 @@ _UNITS = {name: unit for name, unit, _ in _ROWS}
 _LINES = {name: dimension for name, _, dimension in _ROWS}
 #: Units whose symbol is a letter of the Latin alphabet.
 SINGLE_LETTERS = frozenset(name for name in _UNITS if len(name) == 1 and name.isascii() and name.isalpha())
-#: The names and the symbols of units in lower case, as the words of a sentence are compared.
-#: Without the Russian amperes and volts, which are small words there.
+#: The names and the symbols of units in lower case, for comparing them with the words of a sentence.
+#: Without the Russian ampere `а` and volt `в`, which are also the words `and` and `in`.
 IN_LOWER_CASE = frozenset(map(str.lower, _UNITS)) - {"а", "в"}
 SCALES = {"dozen": 12, "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 SCALES |= {"万": 10**4, "亿": 10**8}
@@ -214,7 +216,7 @@ PERCENT = frozenset({"percent", "pct", "percentage", "percents"})
 DEGREES = frozenset({"degree", "degrees", "deg", "度", "도"})
 TEMPERATURES = {"C": "celsius", "F": "fahrenheit"}
 EXPONENTS = {"square": 2, "squared": 2, "sq": 2, "кв": 2, "cubic": 3, "cubed": 3, "cu": 3}
-# English and Russian words of a power that never stand behind their unit
+# English and Russian words of a power that always come before their unit: `square metres`
 _IN_FRONT = frozenset({"square", "sq", "кв", "cubic", "cu"})
 _CHINESE_POWERS = {"平方": 2, "立方": 3}
 _MAX_WORDS = 6
@@ -228,20 +230,24 @@ UNIT_LETTERS = frozenset("mgslLhNJWVA") | {"\\Omega"}
 
 
 def _exact_name(word: str) -> str:
-    """The spelling of a word in the table; another word in lower case, unless it is an abbreviation with capitals."""
+    """The word as the table of units spells it: `gallon` for `Gallons`, `Mg` for `Mg`.
+
+    A word outside the table comes back singular and in lower case; a short one with a capital after its first letter,
+    such as `MB`, as it is.
+    """
     word = word.rstrip(".")
     if word in _UNITS or word in COMPOUND:
         return word
     lower = singular(word)
     if len(word) <= _ABBREVIATION and lower in _UNITS and (word[0] in "MN" or len(word) == 1):
-        # Case counts here: `Mg` is not `mg`, and `G` is not a gram
+        # Case matters here: `Mg` is not `mg`, and `G` is not a gram
         return word
     is_word = lower in _UNITS or lower in COMPOUND or lower in COUNTED or lower in DESCRIBING
-    # In an unknown abbreviation case may count, too: `Mb` is not `MB`
+    # In an unknown abbreviation case may matter, too: `Mb` is not `MB`
     return word if len(word) <= _ABBREVIATION and not is_word and word[1:] != word[1:].lower() else lower
 
 
-# Words of other languages that the file has not: short ones, with an article, or of two meanings
+# Words of other languages that the file behind `abroad` does not have: short ones, and words of two meanings
 _MORE_ABROAD = {
     word: name
     for name, words in {
@@ -283,7 +289,10 @@ _PARTICLES = "이을은의를가"
 
 
 def _name_abroad(word: str) -> str:
-    """The name of a word of another language, also with the ending of Arabic's accusative; empty for another word."""
+    """The English name of a unit, a power or `per` in another language: `meter` for `metros`; empty for another word.
+
+    The endings of the Arabic accusative, of Korean particles and of the Turkish locative (`günde`) are dropped first.
+    """
     said = word = word.lower()
     if "\u064b" in word and word not in abroad():
         word = word.replace("\u064b", "").removesuffix("\u0627")
@@ -291,7 +300,7 @@ def _name_abroad(word: str) -> str:
         word = word[:-1]
     elif (located := _LOCATIVE.fullmatch(word)) is not None:
         word = located["unit"]
-    # in the word as it was said case counts, which is compared elsewhere: `MG` is no milligram
+    # a word without such an ending is compared elsewhere with its case, which matters: `MG` does not mean milligram
     return abroad().get(word) or _MORE_ABROAD.get(word) or (word if word != said and word in _UNITS else "")
 
 
@@ -329,7 +338,7 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
     above = True
     for at, (word, exponent) in enumerate(parts):
         raises = exponent_named(word)
-        # behind its unit, `metros cuadrados`; in front of it, `g ανά κυβικό εκατοστό`
+        # a power comes behind its unit in `metros cuadrados`, and before it in `g ανά κυβικό εκατοστό`
         if raises and powers and word.lower().rstrip(".") not in _IN_FRONT and above == (exponent > 0):
             powers[next(reversed(powers))] *= raises
         elif raises and (word.lower() in EXPONENTS or not known(singular(word))):
@@ -356,7 +365,11 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
 
 
 def _measures(adjective: str, powers: dict[str, int]) -> bool:
-    """Whether an adjective says what the last noun before it measures: `5 metres tall`, `12 years old`."""
+    """Whether an adjective fits the unit before it: `tall` fits metres, `old` fits years but not metres.
+
+    Args:
+        powers: the units so far with their powers; the last one counts.
+    """
     noun = next(reversed(powers), "")
     return powers.get(noun, 0) > 0 and _LINES.get(noun, "") in _MEASURING.get(adjective, ())
 
@@ -366,17 +379,17 @@ def known(word: str) -> bool:
     return word in _UNITS or word in COUNTERS or word in COUNTED or (word[:2] in _CHINESE_POWERS and word[2:] in _UNITS)
 
 
-#: What joins a rate to what it is for: `miles per gallon`, `dollars a week`.
+#: The words between the two units of a rate: `miles per gallon`, `dollars a week`.
 RATES = frozenset({"per", "a", "an", "each", "every"})
-#: Letters with marks: the vowel signs of Arabic, and of the scripts from India to Cambodia, are no letters to `re`;
-#: some are, so that a choice of both is atomic
+#: Vowel signs of Arabic and of the scripts from India to Cambodia, most of which `re` does not count as letters.
+#: Some it does, so an alternative of letters and these is to be atomic.
 MARKED = r"[\u064b-\u0652\u0900-\u109f\u1780-\u17d3\u200c\u200d]"
 # `per` in other languages, beside those of the file
 _PER_ABROAD = frozenset({"al", "την", "w"})
 
 
 def is_per(word: str) -> bool:
-    """Whether the word joins a rate to what it is for, in any language, where a unit stands behind it."""
+    """Whether a word before a unit may mean `per`, in any language: `per`, `a`, `por`, `/`."""
     return (
         word.lower() in RATES
         or word.lower() in _PER_ABROAD
@@ -389,19 +402,19 @@ def is_per(word: str) -> bool:
 _JOINING = "ต่อ|ຕໍ່|/"
 _ONE_WORD = re.compile(rf"\s?(?P<word>{_JOINING}|(?:(?!{_JOINING})(?>[^\W\d_²³]|{MARKED}|-(?=[^\W\d_])))+\.?)")
 _LONGEST_PHRASE = 4
-# What joins a number and its unit in Romanian and in Filipino
+# A word between a number and its unit, in Romanian and in Filipino
 _LINKS = ("de", "na")
 
 
-# `m/s²`, `km/h`: signs are read elsewhere
+# Units in symbols, `m/s²`, `km/h`, which are read elsewhere
 _HAS_SIGNS = re.compile(r"[^\W\d_²³]+(?:\s?[/·⋅]\s?[^\W\d_²³]+)*\s?[²³^]|[a-z]{1,5}\s?/\s?[a-z]{1,5}(?![^\W\d_])")
 
 
 def in_english(text: str) -> tuple[str, int]:
-    """The unit that a text begins with, in English, and where it ends: of `metros cuadrados por hora`.
+    """The unit at the beginning of a text, in English, and the position of its end.
 
-    A power stands before its unit or behind it, what a rate is for behind a word for `per`. Empty for another text, and
-    for a single word in letters without marks, which needs no reading.
+    `metros por hora al sol` gives `("meter per hour", 15)`. `("", 0)` for a text that begins with no unit, and for a
+    unit of a single word, which `unit_named` reads.
     """
     found: list[re.Match[str]] = []
     if _HAS_SIGNS.match(text) is not None:
@@ -428,7 +441,10 @@ def in_english(text: str) -> tuple[str, int]:
 
 
 def _one_side(words: list[str]) -> tuple[str, int]:
-    """A unit with its power at the beginning of some words, in English, and how many words it takes; empty for none."""
+    """The unit at the beginning of `words`, in English and with its power, and the number of its words.
+
+    `["metros", "cuadrados", "por", "hora"]` gives `("square meter", 2)`. `("", 0)` if no unit comes first.
+    """
     front = exponent_named(words[0]) if words else 0
     at = 1 if front else 0
     unit = unit_named(words[at]) if at < len(words) else None
@@ -443,8 +459,8 @@ _WHOLE_WORDS = re.compile(rf"(?>[^\W\d_²³]|{MARKED})+")
 
 
 def unit_named(word: str) -> str | None:
-    """The English name of a unit of measurement that a word of any language names; None for another word."""
-    # in a short word the case of its first letter counts: `MS` is no millisecond
+    """The English name of a unit of measurement in any language: `meter` for `metros`; None if the word is no unit."""
+    # in a short word the case of its first letter matters: `MS` does not mean milliseconds
     is_exact = len(word) <= _ABBREVIATION and word[:1] in ("M", "N")
     for name in (word,) if is_exact else (word, singular(word)):
         if name in _UNITS or (name[:2] in _CHINESE_POWERS and name[2:] in _UNITS):
@@ -454,13 +470,13 @@ def unit_named(word: str) -> str | None:
 
 
 def _nameless(word: str) -> str | None:
-    """`unit`, or the area or volume of one, where a word of another language means it; None for another word."""
+    """`unit`, `square unit` or `cubic unit` for a foreign word that means it, as `unidades`; None for other words."""
     name = _MORE_ABROAD.get(word.lower().rstrip("."), "")
     return name if name.endswith("unit") else None
 
 
 def is_unit_word(word: str) -> bool:
-    """Whether a word of any language may stand in a unit: a unit, a counted noun, a measure word or a power of one."""
+    """Whether a word of any language may be a part of a unit: `metros`, a counted noun, a measure word or `squared`."""
     return known(singular(word)) or exponent_named(word) > 0 or (unit_named(word) or _nameless(word)) is not None
 
 
@@ -476,7 +492,7 @@ def is_physical(unit: Unit) -> bool:
 
 
 def dimension_named(text: str) -> Dimension:
-    """The powers of the base dimensions that a text names: `length^2 time^-1`; every currency is `money`."""
+    """The powers in a dimension: `{"length": 2, "time": -1}` for `length^2 time^-1`. Every currency is `money`."""
     found: Dimension = {}
     for base in text.split():
         name, _, power = base.partition("^")
@@ -486,7 +502,10 @@ def dimension_named(text: str) -> Dimension:
 
 
 def dimension_of(unit: Unit) -> Dimension:
-    """As `dimension_named`, of a canonical unit of measurement, also where its size is not in the table: years."""
+    """The dimension of a canonical unit of measurement: `{"length": 1, "time": -1}` for kilometres per hour.
+
+    Unlike `measure`, it also knows that a year, which has no size in the table, is a time.
+    """
     found: Dimension = {}
     for name, power in unit:
         for base, times in dimension_named(_LINES[name]).items():
@@ -495,7 +514,7 @@ def dimension_of(unit: Unit) -> Dimension:
 
 
 def mentions(text: str, unit: Unit) -> bool:
-    """Whether a text has some unit of the kind of which the first part of a unit is: of metres for `m^2`."""
+    """Whether a text has units for all dimensions above the fraction bar of `unit`: any length, for m² or m/s."""
     bases = {base for name, power in unit if power > 0 for base in dimension_of(((name, power),))}
     words = {
         part
@@ -510,7 +529,7 @@ _GIVEN_IN = re.compile(
     r"\d\$?(?:\s|~|\\[ ,;:]|-|\\(?:text|mathrm)\{)*"
     rf"([a-zA-Zμ]+|(?>[^\W\d_\u4e00-\u9fff]|{MARKED})+|[^\W\d_]{{1,3}})"
 )
-# `R$` are no dollars
+# The `$` of `R$`, a real of Brazil, is no dollar
 _NO_COUNTRY = r"(?<![A-Z])(?<![A-Z]\\)"
 _WORDS_OF_SCRIPTS = re.compile(rf"[a-zA-Zμ]+|(?>[^\W\d_a-zA-Z]|{MARKED})+|[^\W\d_]+")
 _SIGNS = {
@@ -527,9 +546,9 @@ _SIGNS = {
 
 
 def unlike_given(unit: Unit, question: str) -> str:
-    """A part of a unit that no quantity of the question has, though it has others of its kind: metres beside `7 cm`.
+    """The part of an answer's unit that differs from the question's: `m`, if the question has `7 cm` and no metres.
 
-    Times and sums of money are often told in a larger unit than they are given in: hours, of `90 minutes`.
+    Empty if there is none. Larger units of time and money are no difference: an answer in hours, for `90 minutes`.
     """
     names = [name for word in _GIVEN_IN.findall(question) for name in (_leading_name(word),) if name]
     names += [name for sign, name in _SIGNS.items() if re.search(rf"{_NO_COUNTRY}{re.escape(sign)}\s?\d", question)]
@@ -552,30 +571,34 @@ def unlike_given(unit: Unit, question: str) -> str:
 
 
 def _is_sure_money(name: str) -> bool:
-    """Whether a name is a currency's and no other word of some language: he has won, Italian `lei`, a cent of any."""
+    """Whether a name means one currency only: `euro`, but not `won` (also a verb) or `cent` (of dollars or euros)."""
     return is_money(name) and name not in ("won", "lei", "kip", "lev", "cent", "rub")
 
 
 def _is_of(name: str, units: Set[PhysicalUnit | None]) -> bool:
+    """Whether one of the units has the dimension of the unit `name`: `cent` and a dollar."""
     return any(one is not None and one.dimension == _UNITS[name].dimension for one in units)
 
 
 def is_given_in(unit: Unit, question: str) -> bool:
-    """Whether a quantity of the question may be in this unit, or in another of its kind; a joined unit may always."""
+    """Whether the question has a quantity of this unit's dimension: metres, for a question with `7 cm`.
+
+    True also for a unit of several parts, such as km/h, and for counted nouns.
+    """
     if len(unit) != 1 or not is_physical(unit):
         return True
     names = filter(None, map(_leading_name, _GIVEN_IN.findall(question)))
     return dimension_of(unit) in (dimension_of(((name, 1),)) for name in names)
 
 
-# The longest first: of 厘米 the 米 is no unit
+# The longest first, so that 厘米 is not read as 米
 _UNSPACED_UNITS = re.compile(
     "|".join(sorted((re.escape(name) for name in _LINES if not name.isascii()), key=len, reverse=True))
 )
 
 
 def _leading_name(word: str) -> str:
-    """The unit that a word behind a number names, or begins with in Chinese; empty for none."""
+    """The unit of a word behind a number: `cm`, or `米` for `米长`, which begins with it; empty if there is none."""
     named = unit_named(word)
     if named is not None:
         return named.split()[-1] if named.split()[-1] in _UNITS else ""
@@ -604,25 +627,27 @@ _NAME_IN_UNIT = re.compile("[a-zA-ZμµΩ]+")
 
 
 def with_unit_set(text: str, question: str, letters: frozenset[str]) -> str:
-    r"""A reference like `35 m²` or `2 m/s^2` with its unit set upright, where it can be no formula; else the text.
+    r"""A reference with its unit typeset upright: `35 m²` as `35\ \mathrm{m^2}`.
+
+    A text whose letters may be a formula comes back as it is.
 
     Args:
         question: the task's text; without it a single letter may be a symbol.
-        letters: those of the question's formulas.
+        letters: the letters of the question's formulas.
     """
     is_short = len(text) <= _LONGEST and any(map(str.isalpha, text))
     found = _MEASURED.fullmatch(_IN_SIGNS.sub(r"\1", text)) if is_short else None
     names = [] if found is None else _NAME_IN_UNIT.findall(found["unit"])
     if found is None or not all(name in _UNITS for name in names):
         return text
-    # an article is no letter of a formula
+    # the article `A` is no letter of a formula
     letters = letters - {"A"} if not re.search(r"(?<![a-zA-Z\\])A(?! [a-z0-9])", question) else letters
     for name in names:
         spoken = (
             len(names) > 1 and re.search(rf"(?<![a-zA-Z]){re.escape(found['unit'])}(?![a-zA-Z])", question) is not None
         )
         spoken = spoken or any(one in question for one in names_of(name) if not one.isascii())
-        spoken = spoken or _measures_by(name, question)
+        spoken = spoken or _is_used_as_unit(name, question)
         is_sure = spoken or (found["gap"] and (len(name) > 1 or (question and name not in letters)))
         if not is_sure and len(names) == 1:
             return text
@@ -632,12 +657,12 @@ def with_unit_set(text: str, question: str, letters: frozenset[str]) -> str:
     return f"{found['number']}\\ \\mathrm{{{unit}}}"
 
 
-# `5 m/s`
+# A rate behind a number: `5 m/s`
 _RATE_OF = re.compile(r"\d\}?\$?(?:\s|~|\\[ ,;])?([a-zA-Z]{1,3})\s?/\s?([a-zA-Z]{1,3})(?![a-zA-Z])")
 
 
-def _measures_by(letter: str, question: str) -> bool:
-    """Whether a question has the letter as a unit: `10 m`, behind a number, and in no sum or equation."""
+def _is_used_as_unit(letter: str, question: str) -> bool:
+    """Whether a question uses a letter as a unit: `10 m long`, but not `y = 10 m + 3`, where it may be a symbol."""
     if any(letter in rate and _UNITS.keys() >= set(rate) for rate in _RATE_OF.findall(question)):
         return True
     own = rf"{re.escape(letter)}(?![a-zA-Z])"
@@ -659,13 +684,13 @@ _SCALE_ABROAD = re.compile(
 
 
 def operates(word: str) -> bool:
-    """Whether a word changes or denies the number beside it: halves, tens, doubled, not."""
+    """Whether a word changes or denies the number beside it: `doubled`, `thirds`, `not`, `million`."""
     word = word.lower()
     return word in _CHANGING or (_ORDINAL.fullmatch(word) or _SCALE_ABROAD.fullmatch(word)) is not None
 
 
 def singular(word: str) -> str:
-    """The word without a plural ending, in lower case."""
+    """The word in lower case, without a plural ending: `apple` for `Apples`, `glass` for `glass`."""
     word = word.lower().rstrip(".")
     if word in _UNITS or word in COUNTED or word.endswith("ss"):
         return word
@@ -679,12 +704,12 @@ def singular(word: str) -> str:
     return word.removesuffix("s")
 
 
-# With and without a plural ending, because the words of a canonical unit have lost theirs: `minu` was `minus`
+# Also without a plural ending, because the words of a canonical unit have lost it: `minu` was `minus`
 _CHANGING = NEVER | NUMBER_WORDS | {singular(word) for word in NEVER if len(word) > 3}
 
 
 def measure(unit: Unit) -> PhysicalUnit:
-    """The dimension and the size of a canonical unit; a word outside the table is a dimension of its own."""
+    """The dimension and the size of a canonical unit; a word outside the table, `apple`, is a dimension of its own."""
     dimensions: Dimension = {}
     size = Fraction(1)
     for name, power in unit:
@@ -696,10 +721,15 @@ def measure(unit: Unit) -> PhysicalUnit:
 
 
 def measured(node: Node, parts: list[tuple[str, int]]) -> Node:
-    """The number with the unit that the words name; `million` multiplies, `percent` and `degrees` are signs.
+    """The number with the unit of the words behind it: `5` and `[("km", 1)]` are a `Quantity`.
+
+    `million` multiplies it, `percent` makes a `Percent` of it, `degrees` a `Degrees`, and `squared` a `Power`.
+
+    Args:
+        parts: each word with its exponent, as in `canonical`; this list may be changed.
 
     Raises:
-        Unreadable: the words do not name a unit.
+        Unreadable: the words are no unit.
     """
     if [word.lower() for word, _ in parts] in (["squared"], ["cubed"]):
         return Power(node, number(EXPONENTS[parts[0][0].lower()]))
@@ -717,7 +747,7 @@ def measured(node: Node, parts: list[tuple[str, int]]) -> Node:
         # The number has a unit already, as in `\$5 per hour`
         parts, node = [*node.unit, *parts], node.inside
     unit = canonical(parts)
-    # Sums and shares are not a unit
+    # words such as `in all` leave no unit
     return Quantity(node, unit) if unit else node
 
 
@@ -725,7 +755,7 @@ _SPACE = r"(?:\\[ ,;:!]|~|\s)*+"
 _GROUP = r"\{((?:[^{}]|\{[^{}]*\})*+)\}"
 _ATOM = r"(?:\\(?:text|mathrm)\{\s*)?[a-zA-Zμ]{1,4}\}?(?:\^\{?-?\d\}?)?"
 _ATOMS = rf"{_ATOM}(?:(?:\\cdot\s*|·|{_SPACE}){_ATOM}){{0,3}}"
-# A fraction of units behind a number, over each other or in one line
+# A fraction of units behind a number, with a fraction bar or a slash
 _UNITS_BY_FRACTION = re.compile(
     rf"(?<=[\d}})]){_SPACE}(?:(?:\\mathrm\s*\{{\s*)?\\[dt]?frac\s*{_GROUP}\s*{_GROUP}(?:\s*\}})?"
     rf"|({_ATOMS})\s*/\s*\(?({_ATOMS})\)?)\s*(?=$|[=,;]|\\approx)"
@@ -736,9 +766,10 @@ _LONGEST_WITH_UNITS = 500
 
 
 def units_in_line(text: str) -> str:
-    r"""The text with fractions of units behind numbers as words: `2.4\,\frac{\text{g}}{\text{cm}^3}`, `2.4 g/cm^{3}`.
+    r"""The text with fractions of units in one line: `2.4\,\frac{\text{g}}{\text{cm}^3}` as `2.4\text{ g/cm^3}`.
 
-    Letters alone, as in `2\frac{m}{s}`, may be names: they only come into one line, where a unit is read as one.
+    Italic letters may be variables, so `2\frac{m}{s}` becomes `2 m/s`, without `\text`. Units in other languages become
+    English ones: `2\text{ metrů za sekundu}` as `2\text{ meter per second}`.
     """
     if len(text) > _LONGEST_WITH_UNITS:
         return text
@@ -751,13 +782,14 @@ def units_in_line(text: str) -> str:
     return _UNITS_BY_FRACTION.sub(_in_line, text)
 
 
-# `米每二次方秒`, as a unit is read aloud
+# A unit in Chinese words: `米每二次方秒`, metres per second squared
 _PER = re.compile(
     r"(?<=[\d}\s{~])([\u4e00-\u9fff]{1,4})每(?P<power>二次方|三次方|平方(?=秒))?([\u4e00-\u9fff]{1,5})(?=\s*\}?[。.]?$)"
 )
 
 
 def _per(found: re.Match[str]) -> str:
+    """A unit in Chinese words with a slash: `米/秒²` for `米每二次方秒`."""
     return f"{found[1]}/{found[3]}{'' if found['power'] is None else '³' if found['power'][0] == '三' else '²'}"
 
 
@@ -765,7 +797,10 @@ _TEXT_BEHIND = re.compile(r"(?<=[\d}])(?P<gap>(?:\\[ ,;:!]|[~\s])*)\\text\s*\{\s
 
 
 def _text_in_english(match: re.Match[str]) -> str:
-    r"""A unit of several words that stands upright behind a number in English: `\text{ metrů za sekundu}`."""
+    r"""A foreign unit of several words in English: `\text{ meter per second}` for `\text{ metrů za sekundu}`.
+
+    Any other matched text comes back as it is.
+    """
     words = match["words"].split("-")
     if len(words) > 1 and all(unit_named(word) is not None and len(word) > _ABBREVIATION for word in words):
         # `newton-seconds`
@@ -777,6 +812,7 @@ def _text_in_english(match: re.Match[str]) -> str:
 
 
 def _in_line(match: re.Match[str]) -> str:
+    r"""A fraction of units in one line: `\text{ g/cm^3}` for `\frac{\text{g}}{\text{cm}^3}`; others as they are."""
     above, below = map(_atoms, filter(None, match.groups()))
     if not above or not below or match[0].count("{") != match[0].count("}"):
         return match[0]
@@ -786,7 +822,10 @@ def _in_line(match: re.Match[str]) -> str:
 
 
 def _atoms(part: str) -> list[str]:
-    """The units of a product, each with its power, without their markup; empty where one is none."""
+    r"""The units of a product, each with its power: `["kg", "m^2"]` for `\text{kg}\cdot\text{m}^{2}`.
+
+    Empty if a factor is no unit.
+    """
     atoms = _MARKUP.sub(" ", part.replace("^{", "^").replace("}^", "^")).split()
     found = [_POWER_OF_UNIT.fullmatch(atom) for atom in atoms]
     return atoms if all(one is not None and unit_named(one[1]) is not None for one in found) else []
@@ -796,7 +835,10 @@ _POWER_WORDS = {"2": " squared", "3": " cubed"}
 
 
 def unit_of_markup(behind: str) -> str:
-    r"""The words of a unit that is typeset behind a number: `m per s squared` for `\,\frac{\text{m}}{\text{s}^2}`."""
+    r"""A typeset unit behind a number in words: `m per s squared` for `\,\frac{\text{m}}{\text{s}^2}`.
+
+    Empty if there is none, and for a single unit such as `\text{m}`.
+    """
     behind = _NEXT_FORMULA.sub("", behind)
     end = _FORMULA_ENDS.search(behind)
     tail = re.sub(r"\s+per\s+", "/", behind[: end.start()] if end is not None else behind)
@@ -814,17 +856,18 @@ def unit_of_markup(behind: str) -> str:
 
 
 def in_factors(unit: str) -> list[tuple[str, int]]:
-    """The words of a unit, each with the sign of its power: `m per s` is `m` above `s`."""
+    """The words of a unit, each with 1, or with -1 behind `per`: `m per s` gives `[("m", 1), ("s", -1)]`."""
     above, *below = unit.split(" per ")
     return [(word, sign) for sign, parts in ((1, [above]), (-1, below)) for part in parts for word in part.split()]
 
 
 def is_one_unit(text: str) -> bool:
-    r"""Whether a text is a product or a fraction of units alone, typeset as such: `\mathrm{L\,mol^{-1}}`."""
+    r"""Whether a text is an upright product or fraction of units, without a number: `\mathrm{L\,mol^{-1}}`."""
     return ("\\mathrm" in text or "\\text" in text) and unit_of_markup(text) != ""
 
 
 def _in_words(atom: str) -> str:
+    """A unit with its power in words: `s squared` for `s^2`."""
     name, _, power = atom.partition("^")
     return f"{name}{_POWER_WORDS.get(power, '')}"
 
@@ -832,9 +875,9 @@ def _in_words(atom: str) -> str:
 _NEXT_FORMULA = re.compile(r"\A\s*\$\s*\$")
 _FORMULA_ENDS = re.compile(r"\$|\\[)\]]|(?<!\\)[.,;](?=\s|\Z)|\n")
 _WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox|rm|operatorname)\b|\\[ ,;:!>]|\\q?quad\b|[{}~$]")
-# Words that mean a part of a currency beside it, and something else elsewhere
+# Short words that mean the smaller coin of a currency only if the text has that currency: `2 euro 30 cent`
 _PARTS_OF = {"cent": (("euro", "eurocent"),), "c": (("euro", "eurocent"), ("dollar", "cent")), "gr": (("zł", "grosz"),)}
-# Hindi and Thai write vowels as marks, which are no letters to a pattern
+# Hindi and Thai write vowels as marks, which `re` does not count as letters
 _PART = r"(\d+(?:\.\d+)?)\s*((?:[^\W\d_][\u0900-\u0903\u093a-\u094f\u0e31\u0e34-\u0e4e]*)+\.?)"
 _WHOLE = re.compile(
     rf"{_PART}(?:\s*(?:,|;|,?\s*\b(?:and|und|et|y|e|и|и|та|і|й|en|och|og|ja|és|și|oraz|dan|ve|và|και|a)\b|\s*(?:和|と))?\s*{_PART}){{1,3}}"
@@ -845,7 +888,11 @@ _LONGEST = 120
 
 
 def added_up(text: str) -> str | None:
-    """The sum in the smallest unit; None unless the text lists quantities of one dimension, the largest unit first."""
+    r"""A quantity in several units as one in the smallest: `5 ft 3 in` as `63\text{ in}`.
+
+    None for any other text. The largest unit must come first, and each amount must be less than one of the unit before
+    it, so `5 ft 17 in` is not read.
+    """
     if len(text) > _LONGEST or not _HAS_TWO.search(text):
         return None
     plain = " ".join(_WRITING.sub(" ", text).split())
@@ -862,7 +909,7 @@ def added_up(text: str) -> str | None:
     if len({unit.dimension for unit in found}) != 1 or sizes != sorted(set(sizes), reverse=True):
         return None
     if any(amount * size >= larger for (amount, _), size, larger in zip(parts[1:], sizes[1:], sizes, strict=False)):
-        # not carried: `5 ft 17 in`
+        # `5 ft 17 in`: the inches are more than a foot
         return None
     total = Fraction(sum(amount * size for (amount, _), size in zip(parts, sizes, strict=True))) / sizes[-1]
     unit = "min" if times and units[-1] == "m" else units[-1]
@@ -871,7 +918,14 @@ def added_up(text: str) -> str | None:
 
 
 def in_asked_unit(text: str, asked: Set[PhysicalUnit], given: Set[Fraction]) -> str:
-    """A sum of several units as a number of the one that is asked for; another text, or a given sum, as it is."""
+    """A quantity in several units as a number of the unit that is asked for: `2 h 30 min` as `150`.
+
+    Any other text comes back as it is, and so does a quantity whose amounts the question gives.
+
+    Args:
+        asked: the units that the question asks for.
+        given: the numbers of the question.
+    """
     amount = _ADDED.fullmatch(added_up(text) or "") if asked else None
     if amount is None or {Fraction(one) for one, _ in _PARTS.findall(_WRITING.sub(" ", text))} <= given:
         return text
@@ -901,7 +955,7 @@ _MONEY = re.compile(
     re.IGNORECASE,
 )
 _OTHER_MONEY = re.compile(r"€|£|¥|\b(?:euros?|pounds?|cents?|yen|yuan|rupees?)\b", re.IGNORECASE)
-# A rate that the question gives, not asks for: `$45 per hour`
+# A rate that the question gives and does not ask for: `$45 per hour`
 _GIVEN_RATE = re.compile(
     r"(?:[$€£¥]|\\\$)?\s?\d[\d,.]*\$?\s*(?:[a-z]+\s+){0,2}?(?:(?:per|an?|each|every)\s+[a-z]+|/\s*[a-z]+)"
     r"|每[^，。？0-9]{0,8}\d[\d.]*[^，。？]{0,4}|\d[\d.]*[^，。？\d]{1,3}/[^，。？]{1,3}",
@@ -924,7 +978,10 @@ _MAX_CHARS = 5_000
 
 
 def asked_units(text: str) -> frozenset[PhysicalUnit]:
-    """The units that the question asks for by name; ordinary words and counted nouns are not units."""
+    """The units that the question asks for by name: kilometres per hour for `How many km per hour does it drive?`
+
+    Counted nouns, as in `How many apples?`, are no units here.
+    """
     found: set[PhysicalUnit] = set()
     text = _POWERS_ALONE.sub(lambda one: f"$\\text{{{one[0].replace('$', '')}}}$", text)
     if (money := _MONEY.search(text[:_MAX_CHARS])) is not None and "$" in text:
@@ -952,7 +1009,7 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
             sign = -1 if _INVERSE.match(match.string, match.end()) else 1
             found |= _measured([(word, sign * power) for word, power in _leading_unit(match)])
     if not found and "/" in text:
-        # in any language, a rate that is no number's is what is asked for: `（单位：km/h）`
+        # in any language, a rate without a number before it is the unit that is asked for: `（单位：km/h）`
         said = text[-_MAX_CHARS:]
         named = {
             tuple(map(unit_named, match.groups()))
@@ -968,14 +1025,14 @@ _LONGEST_WORD = 24
 _ASKED_ABROAD = re.compile(
     rf"(?:(?<![^\W\d_])(?:কত|कितने|कितनी|कितना|किती|كم|چند|کتنے|எத்தனை)\s+|กี่)(?P<word>(?>[^\W\d_]|{MARKED})+)"
 )
-# Powers that are set in a formula of their own: `in J K$^{-1}$`
+# Units whose power alone is a formula: `in J K$^{-1}$`
 _POWERS_ALONE = re.compile(
     r"(?<=\b[ie][nm] )(?:[a-zA-Zμ]{1,4}(?:\$\^\{?-?\d\}?\$)?[ ·])+"
     r"[a-zA-Zμ]{1,4}\$\^\{?-\d\}?\$(?:[ ·][a-zA-Zμ]{1,4}\$\^\{?-\d\}?\$)*"
 )
 _SLASHED = re.compile(r"(?<![\w/$}])(?<![\d})$]\s)([^\W\d_]{1,12})\s?/\s?([^\W\d_]{1,12})(?![\w/^²³])")
 
-# The end of what stands before a unit of a number: `20\\ \\mathrm{`
+# The end of the text before the unit of a number: `20\\ \\mathrm{`
 _OF_A_NUMBER = re.compile(r"[\d})](?:[\s~$]|\\[ ,;:!]){0,9}(?:\\(?:mathrm|text|textrm|rm)\s?\{?)?[\s~]{0,9}\Z")
 _NEAR = 40
 
@@ -991,9 +1048,9 @@ class AskedAmount(NamedTuple):
     """The kind of amount that a question asks for.
 
     Attributes:
-        rate: whether the question may ask for a rate. Words like `per` say so, unless they belong to a given rate.
-        amount: whether the question asks for an amount.
-        ones: the words after `a`, `one`, `per` and `each`: a rate may be for one such thing.
+        rate: whether the question may ask for a rate, by a word like `per` outside a given rate (`$45 per hour`).
+        amount: whether the question asks for an amount, as `how many` and `total` do.
+        ones: the words after `a`, `one`, `per` and `each`, singular: a rate may be for one such thing.
     """
 
     rate: bool
@@ -1002,7 +1059,7 @@ class AskedAmount(NamedTuple):
 
 
 def asked_amount_of(text: str) -> AskedAmount:
-    """Whether a question asks for an amount, or for a rate: an amount for each unit of something else."""
+    """The kind of amount that a question asks for: a rate for `What is the price per apple?`"""
     text = text[-_MAX_CHARS:]
     asked = " ".join(_SENTENCE.findall(text)) or text
     asked = _GIVEN_RATE.sub(" ", asked)
@@ -1017,7 +1074,10 @@ _BEFORE_UNITS = frozenset("full whole more additional extra complete entire".spl
 
 
 def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
-    """The words that begin a unit: `miles per hour` of `miles per hour does he`."""
+    """The unit at the beginning of the matched words: `[("mile", 1), ("hour", -1)]` of `miles per hour does he`.
+
+    Empty if the words begin with no unit.
+    """
     parts: list[tuple[str, int]] = []
     waiting: list[tuple[str, int]] = []
     sign = 1
@@ -1037,7 +1097,7 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
         elif word in TEMPERATURES and not parts and match.group().rstrip().endswith(word):
             parts.append((TEMPERATURES[word], 1))
         elif word in SINGLE_LETTERS and said == [word] and match.string[match.end() : match.end() + 1] in ".,?)":
-            # `in J?`; a formula's letter has a dollar sign behind it
+            # `in J?`; a letter in a formula would have a dollar sign behind it
             parts.append((word, 1))
         elif word.lower() in _POWERS:
             waiting.append((word, sign))
@@ -1048,12 +1108,13 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
             parts += [*waiting, (word, sign * power)]
             waiting = []
         else:
-            # a rate by a unit that is not known is none of the units before it
+            # `km per blah` is no number of km
             return [] if sign < 0 and parts[-1][1] > 0 else parts
     return parts
 
 
 def _is_unit(word: str) -> bool:
+    """Whether a word behind `how many` is a unit: `years`, `dollar`, `mph`; no single letter and no counted noun."""
     one = singular(word)
     if one == "dollar":
         return True
@@ -1063,6 +1124,7 @@ def _is_unit(word: str) -> bool:
 
 
 def _measured(parts: list[tuple[str, int]]) -> set[PhysicalUnit]:
+    """The unit that the words mean, as the only member of a set; empty if they mean none."""
     try:
         return {measure(canonical(parts))} if parts else set()
     except Unreadable:
