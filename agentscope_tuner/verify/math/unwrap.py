@@ -1,7 +1,7 @@
-"""Texts to sides: the wrapping and the words around a value are dropped, then come tokens, nodes, readings.
+"""From texts to sides: the wrapping and the words around a value are dropped, then come tokens, nodes, readings.
 
-Words around a number may change it. So a word is removed only if the question has it too, or if it is in a list of
-harmless words.
+A `Side` is an answer or a reference that has been read. Words around a number may change it. So a word is removed only
+if the question has it too, or if it is in a list of harmless words.
 """
 
 from __future__ import annotations
@@ -112,13 +112,13 @@ _DELIMITED = re.compile(
     re.DOTALL,
 )
 _OPENING = ("$", "\\", "*", "_", "`", "{")
-# Groups of three with points, which are no two numbers: `1.234.567`, and with decimals `1.234.567,89`
+# A number with points between its thousands: `1.234.567`, and with decimals `1.234.567,89`
 _POINTS = re.compile(r"(-?[1-9]\d{0,2}(?:\.\d{3}){2,})(?:,(\d+))?(?![\d.,])")
 _GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
 _ROUGH = re.compile(r"\s*(?:~+(?=\s*\\?[-+$\d])|\\(?:approx|sim|simeq)(?![a-zA-Z])|≈|∼)")
 _FOOTNOTE = re.compile(r"[\d)}\]]\s*\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger|ddagger)\b|[†‡])\s*\}?\s*$|[†‡*]\s*$")
 _WORD = re.compile(r"[^\W\d_]+")
-# `5/12 of an hour`, where a fraction of one is asked for
+# A fraction of one thing: `5/12 of an hour`
 _PART_OF_ONE = re.compile(r"^(\d+/\d+) of (?:an?|the|one) [a-z]+$")
 # A mixed number as it is spoken: `3 \text{ and } \frac{2}{5}`
 _MIXED = re.compile(
@@ -129,7 +129,7 @@ _MIXED = re.compile(
 _INDEX_WORD = re.compile(r"(?<![\\\w])[^\W\d_]{2,}|[^\x00-\u036f]+")
 _SHORTEST_INDEX = 2
 _POINT_NAMES = frozenset("ABCDEFGHPQRS")
-# A function with the extreme that is asked of it: `f(x)_{\min}=`
+# A name for the extreme value of a function: `f(x)_{\min}=`
 _EXTREME = re.compile(
     r"(?P<name>[a-zA-Z])(?P<of>\([a-zA-Z]\))?\s*_\s*+(?:\{\s*+)?\\?(?:(?:text|mathrm|rm)\s*\{)?(?P<is>min|max)\s*\}{0,2}"
     r"(?P<behind>\([a-zA-Z]\))?(?=\s*=)"
@@ -142,7 +142,10 @@ def short(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    r"""The answer without its wrapping: a box, `$…$`, `\(…\)`, white space, outer braces, a final full stop."""
+    r"""The text without its wrapping: `5` for `$5$.`, `\(5\)`, `**5**` and `{5}`.
+
+    White space around it, `\displaystyle` and a final full stop are dropped, too. A box stays: see `find.last_boxes`.
+    """
     if text.isalnum():
         return text
     for _ in range(4):
@@ -181,7 +184,7 @@ def reference(text: str) -> str:
     text = bare(text)
     if not text:
         raise JudgeError("the row's reference answer is empty: fill its cell, or drop the row", cause=Cause.REFERENCE)
-    # spreadsheets write these; where answers are words, `N/A` may be one
+    # spreadsheets write `N/A` for an empty cell; `is_missing` does not count it, since a judge of words may ask for it
     if is_missing(text) or text.upper() in ("N/A", "#N/A") or _PLACEHOLDER.fullmatch(text) is not None:
         raise JudgeError(
             f"the reference answer {text!r} stands for a missing or infinite value: fill its cell, or drop the row",
@@ -201,19 +204,25 @@ def reference(text: str) -> str:
     return text
 
 
-# `（1）6（2）4`
+# A label in wide brackets: `（1）6（2）4`
 _FULL_LABEL = re.compile(r"\s*（\s*(\d|[a-h]|[ivx]{1,4})\s*）\s*")
-# `%60`, which is a comment in an answer
+# A percent sign before its number, `%60`: in an answer it would begin a comment of LaTeX
 _PERCENT_FIRST = re.compile(r"\A%\s?(\d+(?:[.,]\d+)?)\Z")
 
 
 def _allows_all(word: str) -> bool:
-    """What a reference may have around its value: it is trusted."""
+    """Whether a word may stand around the value of a reference: any, since it is trusted, that changes no number."""
     return not operates(word) or word.lower() in NEUTRAL
 
 
 def _read(text: str, allows: Allows = _allows_all) -> Side:
-    """The side with its tokens and its node; `_resolved` adds the reading."""
+    """The side of a text with its tokens and its node, but without its reading, which `_resolved` adds.
+
+    If it cannot be read, the node is None and `problem` says why.
+
+    Args:
+        allows: whether a word may be dropped.
+    """
     chosen = choice(text)
     letter, rest = chosen if chosen is not None else (None, text)
     try:
@@ -233,7 +242,7 @@ def _read(text: str, allows: Allows = _allows_all) -> Side:
 
 
 def _resolved(side: Side) -> Side:
-    """The side with its reading; without a node if the node cannot be resolved."""
+    """The side with its reading; with a `problem` and without a node if the node has no reading."""
     if side.node is None:
         return side
     node = written_out(side.node) if "\\ldots" in side.tokens else side.node
@@ -248,28 +257,37 @@ def _resolved(side: Side) -> Side:
 
 
 def _key(tokens: list[Token]) -> tuple[str, ...]:
+    """The texts of the tokens, by which two sides are compared: words of over three letters in lower case."""
     # The case of a short word may matter: `Mg` is not `mg`
     return tuple(t.text.lower() if t.kind == "word" and len(t.text) > 3 else t.text for t in tokens)
 
 
 def _function_of(question: Question, found: re.Match[str]) -> str:
-    """The question's function alone, where its extreme is asked for; any other name as it is."""
+    r"""The function for the name of its extreme value: `f(x)` for `f(x)_{\min}`, if the question asks for that extreme.
+
+    Any other matched name comes back as it is.
+    """
     called = re.search(rf"(?<![a-zA-Z]){found['name']}\([a-zA-Z]\)", question.text)
     same = called is not None and (found["of"] or found["behind"] or called[0][1:]) == called[0][1:]
     return called[0] if called is not None and same and question.asks_extreme(found["is"]) else found[0]
 
 
 def read_answer(text: str, ref: Side, question: Question | None) -> Side:
-    """Read an answer; its reference and the question decide which words may be removed.
+    """Read an answer; the reference and the question decide which words around its value may be dropped.
+
+    If it cannot be understood, the side has no node, and its `problem` says why.
+
+    Args:
+        ref: the reference, as `read_reference` gives it.
 
     Raises:
         TooComplex: the answer is over a bound.
     """
     asked = question or NO_QUESTION
-    told = text if (is_bare := is_value(text)) else _told(text, ref, asked)
+    told = text if (is_bare := is_value(text)) else _unwrapped(text, ref, asked)
     if isinstance(told, Side):
         return told
-    # `4 times more` is no difference
+    # in `4 times more` the word `more` means a ratio, not a difference
     is_ratio = "times" in told and "times" not in asked.text
 
     said: list[frozenset[str]] = []
@@ -285,32 +303,40 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     strange = None if is_bare or side.node is None else next(_strange_words(side.node, allows, asked, ref), None)
     if strange is not None:
         return side._replace(node=None, problem=f"the word {strange!r}")
-    # to an inequality it is a step, and without a question it may be
+    # `|x| < 2` may be only a step if the question has an inequality, or is not known
     is_step = not asked.text or (asked.has_inequality and not _bounds_asked(side.node, asked))
     node = side.node if is_step else _around_zero(side.node)
     return _resolved(_without_asked_span(side._replace(node=_in_asked_unit(node, asked)), ref, asked))
 
 
-def _told(text: str, ref: Side, asked: Question) -> str | Side:
-    """What an answer tells, without what only repeats the question; a side without a node where it is none."""
-    said = text if is_of_numbers(text) else _as_told(text, ref, asked)
+def _unwrapped(text: str, ref: Side, asked: Question) -> str | Side:
+    """The answer without needless words: first `_in_plain_form`, then without the question's label and subject.
+
+    If it states something else than the question asks for, as `f(3)=5` for `Find f(2)`, a `Side` with a `problem` and
+    without a node: it is not read any further.
+    """
+    said = text if is_of_numbers(text) else _in_plain_form(text, ref, asked)
     if isinstance(said, Side):
         return said
     if (labelled := said if FIGURES.fullmatch(said) else _without_label(said, ref, asked)) is None:
         return Side(said, (), None, None, "another name than the question asks for")
-    if other := _other_kind(labelled, ref.text, asked):
+    if other := _mismatch_of_kind(labelled, ref.text, asked):
         return Side(labelled, (), None, None, other)
     return _without_subject(labelled, ref.text, asked)
 
 
-def _as_told(text: str, ref: Side, asked: Question) -> str | Side:
-    """An answer without marks of how it is told, where these may be left out; a side without a node where not."""
+def _in_plain_form(text: str, ref: Side, asked: Question) -> str | Side:
+    r"""The answer without marks that change nothing: `5.1` for `~5.1` if the question asks for a rounded value.
+
+    Steps before the value are dropped, too: `x=5` for `2^x=2^5 \implies x=5`. If a mark weakens the answer, such as
+    `5?`, or `~5` where no rounding is asked for, a `Side` with a `problem` and without a node.
+    """
     lost = lost_backslash(text)
     if lost is not None:
         return Side(text, (), None, None, f"the answer holds {lost}")
     rounded = ref.node.inside if isinstance(ref.node, MARKS) else ref.node
     if asked.speaks_of_rounding and rounded is not None and is_decimal(rounded):
-        # it says that it is rounded, as it is to be
+        # the mark says that the value is rounded, which the question asks for
         text = _ROUGH.sub("", text, count=1) if _ROUGH.match(text) else text.removeprefix("約").removeprefix("约")
     text = _ARTICLE.sub(r"\\text{", text) if " o " in asked.text else text
     text = _EXTREME.sub(partial(_function_of, asked), _without_place_of_extreme(_concluded(text), asked), count=1)
@@ -321,12 +347,12 @@ def _as_told(text: str, ref: Side, asked: Question) -> str | Side:
 
 
 _LOCAL_EXTREMES = (("max", re.compile("[極极]大")), ("min", re.compile("[極极]小")))
-# Where an extreme value is taken: `y_{\\max}=y(2)=5`, `P(50)=2500`, `x=-1\\text{のとき極大値}10`
+# The point at which an extreme value is taken: `y_{\\max}=y(2)=5`, `P(50)=2500`, `x=-1\\text{のとき極大値}10`
 _TAKEN_AT = re.compile(
     r"(?P<name>[a-zA-Z])(?P<is>(?:\([a-z]\))?_\{?\s*\\?(?:text\s*\{)?(?:max|min)\}{0,2})\s*=\s*(?P=name)"
     r"(?:\([^()=]{1,20}\)|\|_\{[^{}]{1,20}\})\s*=\s*(?=\S)"
 )
-# `m=f(1)=-2`
+# A call between a name and its value: `m=f(1)=-2`
 _CALL_BETWEEN = re.compile(r"=\s*(?P<name>[a-zA-Z])\(-?\d+(?:\.\d+)?\)\s*=")
 _FUNCTIONS_NAMED = re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\([a-z]\)")
 _ASKS_PLACE = re.compile(
@@ -342,7 +368,10 @@ _WHEN_UNSPACED = re.compile(
 
 
 def _without_place_of_extreme(text: str, asked: Question) -> str:
-    """An extreme value without where it is taken, if the question asks for one."""
+    r"""An extreme value without the point at which it is taken: `y_{\max}=5` for `y_{\max}=y(2)=5`.
+
+    Only if the question asks for one extreme value and not for that point; any other text comes back as it is.
+    """
     text = _CALL_BETWEEN.sub(lambda call: "=" if f"{call['name']}(" in asked.text else call[0], text)
     kinds = [one for one, local in _LOCAL_EXTREMES if asked.asks_extreme(one) or asked.has(local)]
     if len(kinds) != 1 or "=" not in text or asked.has(_ASKS_PLACE):
@@ -359,7 +388,7 @@ _EQUATION = (
     r"[^\W\d_]*(?:[eé]qua[tcçz]|ecuaci|gleichung|уравнени|рівнянн|równani|rovnic|vergelijking|denklem|ekvation|ligning)"
     r"[^\W\d_]*"
 )
-# What an equation is of, before it: `\\text{The line is } y=2x`
+# The thing that an equation describes, before it: `\\text{The line is } y=2x`
 _SUBJECT = re.compile(
     r"\\text\s*\{\s*(?P<said>[^{}\d=$\\:]{1,80}?)\s*"
     rf"(?::|(?<=\s)(?:is|are|ist|lautet|est|es|é|è|är|er|jest|je|имеет вид|{_EQUATION}))\s*\}}"
@@ -372,7 +401,10 @@ _OF_SUBJECT = JOINING_NAMES | frozenset(
 
 
 def _without_subject(text: str, ref: str, asked: Question) -> str:
-    """An equation without what it is of, in words of the question."""
+    r"""An equation without the words for what it describes: `y=2x` for `\text{The line is } y=2x`.
+
+    The words must be the question's; any other text comes back as it is.
+    """
     found = _SUBJECT.match(text) if "=" in ref and "\\text" not in ref and "text" in text else None
     if found is None:
         return text
@@ -405,7 +437,13 @@ _UNIT_ENDS = re.compile(r"\\(?:text|mathrm)\s*\{\s*(?P<unit>[^\W\d_]+)\s*\}\s*\Z
 
 
 def _as_confidence(text: str, ref: str, asked: Question) -> str:
-    r"""An interval of confidence with the reference's brackets: `50\pm 1.96` for `(48.04, 51.96)`."""
+    r"""A confidence interval in the notation of the reference: `50\pm 1.96` as `(48.04, 51.96)`.
+
+    Any other text comes back as it is.
+
+    Args:
+        ref: the text of the reference, an interval in brackets or `48 < m < 52`.
+    """
     wanted = _BRACKETED.fullmatch(ref) if ref[:1] in ("(", "[", "\\") else None
     if wanted is None and (between := _BETWEEN.fullmatch(ref)) is not None and _CONFIDENCE.search(asked.text):
         # `48.04 \\le m \\le 51.96`
@@ -428,6 +466,7 @@ _DECIMALS = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def _ends(text: str) -> str | None:
+    r"""The two ends of an interval: `48.04, 51.96` for `50\pm 1.96`, `48, 52` for `[48, 52]`; None for another text."""
     if (around := _AROUND.fullmatch(text)) is not None:
         middle, half = (Decimal(one.replace("{,}", ".")) for one in (around["middle"], around["half"]))
         return f"{middle - half}, {middle + half}"
@@ -435,12 +474,16 @@ def _ends(text: str) -> str | None:
     return f"{between['low']}, {between['high']}" if between is not None else own and own["ends"]
 
 
-# Languages in which `a` joins two values; in others it stands between two ends
+# Letters of Czech and Slovak, in which `a` means `and`; in other languages it may mean `to`, as in `2 a 5`
 _CZECH = re.compile("[ěřůľĺŕ]")
 
 
 def _without_label(text: str, ref: Side, asked: Question) -> str | None:
-    """The answer without a sign of what it is, and without what only repeats the question; None for another's sign."""
+    """The answer without a label or a range that only repeats the question.
+
+    None if its label is not the one that the question asks for: `BC=7`, if it asks for `AB`. A confidence interval gets
+    the notation of the reference.
+    """
     if " a }" in text and _CZECH.search(asked.text):
         text = text.replace(" a }", "}\\text{ and }").replace("\\text{}", "")
     told = _as_confidence(text, ref.text, asked)
@@ -449,7 +492,10 @@ def _without_label(text: str, ref: Side, asked: Question) -> str | None:
 
 
 def _without_given_range(text: str, ref: str, asked: str) -> str:
-    r"""The answer without the range that the question gives its letter: `\frac{1}{1-x},\ x\in(-1,1)`."""
+    r"""The answer without a range that the question gives: `\frac{1}{1-x}` for `\frac{1}{1-x},\ x\in(-1,1)`.
+
+    Any other text comes back as it is, and so does every text if the reference has a range, too.
+    """
     found = _RANGE_BEHIND.search(text) if asked and ("in" in text or "<" in text) else None
     if found is None or _RANGE_BEHIND.search(ref) is not None:
         return text
@@ -465,18 +511,18 @@ _RANGE_BEHIND = re.compile(
 )
 
 
-# A number, of which nothing else is asked
+# A plain number, `-1.5` or `3/4`: it has no words around it
 FIGURES = re.compile(r"[-\d./]*")
 
 
 def _bounds_asked(node: Node | None, asked: Question) -> bool:
-    """Whether a condition is of the letter asked for, and the question's inequality of another one, too: `|a| < 2`."""
+    """Whether a condition like `|a| < 2` is about the letter that is asked for, and the question has no `|`."""
     letters = set() if node is None else symbols(node)
     return len(letters) == 1 and {(one,) for one in letters} <= asked.asked_for and "|" not in asked.text
 
 
 def _around_zero(node: Node | None) -> Node | None:
-    """`|k| > 6` as `k < -6 or k > 6`, and `|k| < 6` as `-6 < k < 6`, also of a set; any other node as it is."""
+    """`|k| > 6` as `k < -6 or k > 6`, and `|k| < 6` as `-6 < k < 6`, also within a set; any other node as it is."""
     match node:
         case Collection("set", (SetBuilder(element, condition),)):
             of_reals = Relation((element, Symbol(REALS)), ("in",)) if isinstance(element, Symbol) else element
@@ -494,7 +540,10 @@ def _around_zero(node: Node | None) -> Node | None:
 
 
 def _in_asked_unit(node: Node | None, question: Question) -> Node | None:
-    """The last member of a chain of equal quantities, or the one in the unit that is asked for: `1 h = 60 min`."""
+    """One member of a chain of equal quantities, in the unit that is asked for: `60 min` of `1 h = 60 min`.
+
+    The last one if no member has that unit. Any other node comes back as it is.
+    """
     if not isinstance(node, Relation) or set(node.operators) != {"="}:
         return node
     found = [(literal(one.inside), measure(one.unit), one) for one in node.args if isinstance(one, Quantity)]
@@ -505,7 +554,10 @@ def _in_asked_unit(node: Node | None, question: Question) -> Node | None:
 
 
 def _without_asked_span(side: Side, ref: Side, question: Question) -> Side:
-    """The amount of a rate for the span that the question names, where the reference has no unit: `$400 a week`."""
+    """A rate without the span that the question names: `$400` for `$400 a week`, of `How much does he earn a week?`
+
+    Any other side comes back as it is, and so does a rate in a unit that the question or the reference has.
+    """
     if not isinstance(side.node, Quantity):
         return side
     if isinstance(ref.node, Quantity):
@@ -531,8 +583,12 @@ _VALUES = re.compile(r"=|\band\b")
 _NAMED_INTERVAL = re.compile(r"^\s*[ID]\s*=\s*(?=[(\[])")
 
 
-def _other_kind(text: str, ref: str, question: Question) -> str:
-    """Why an answer is no such thing as `(1, 2)` is in the question: an interval where it is a point, or values."""
+def _mismatch_of_kind(text: str, ref: str, question: Question) -> str:
+    """The reason why an answer is of another kind than the reference `(1, 2)`; empty if it is not.
+
+    Either `an interval for a point`, as `1<x<2` if the question asks for a point, or `values for an interval`, as
+    `x=1, x=2` if it has an inequality.
+    """
     if _PAIR.fullmatch(ref) is None:
         return ""
     if question.has_inequality or "interval" in question.words:
@@ -542,7 +598,10 @@ def _other_kind(text: str, ref: str, question: Question) -> str:
 
 
 def _concluded(text: str) -> str:
-    r"""The `x=5` of `2^x=2^5 \\implies x=5`: what the steps before it lead to, none of which gives its name a value."""
+    r"""The last step of a derivation: `x=5` for `2^x=2^5 \implies x=5`.
+
+    The text as it is if an earlier step gives a name its value, too.
+    """
     *steps, last = _IMPLIES.split(text)
     named = _ASSIGNED.match(last) if steps else None
     if named is None or any(_ASSIGNED.fullmatch(step) or named[1] not in LETTERS.findall(step) for step in steps):
@@ -553,7 +612,7 @@ def _concluded(text: str) -> str:
 _IMPLIES = re.compile(
     r"\\(?:implies|iff|[Rr]ightarrow|[Ll]ongrightarrow|Longrightarrow|(?:Long)?[Ll]eftrightarrow)(?![a-zA-Z])|[⇒⟹⇔⟺]"
 )
-# `O algarismo é`, which is no letter
+# The Portuguese article in `O algarismo é`, which is not a variable
 _ARTICLE = re.compile(r"\A\\text\s*\{\s*[oO]\s+(?=[^\W\d_]{3})")
 _ASSIGNED = re.compile(r"\s*([a-zA-Z])\s*(?:=[^=]+|\\in\s*\\\{[^=]+)")
 
@@ -562,7 +621,10 @@ _ASKS = re.compile(r"\S\s*[?？؟]\W*\Z")
 
 
 def _doubt(text: str) -> str | None:
-    r"""The mark that weakens an answer's value: `~42`, `42^{*}`; None without one. It is named for the reason."""
+    r"""A description of the mark that weakens an answer: `a question mark after the value` for `42?`.
+
+    Also for `~42` and `42^{*}`; None if there is no such mark.
+    """
     if _ROUGH.match(text):
         return "a sign before the value that says about"
     if _ASKS.search(text[-_SHOWN:]):
@@ -571,10 +633,13 @@ def _doubt(text: str) -> str | None:
 
 
 def _strange_words(node: Node, allows: Allows, question: Question, ref: Side) -> Iterator[str]:
-    """The words in an answer that are not understood: behind a number, as a name, in an index."""
+    r"""The words in an answer that are not understood: behind a number, as a name, or in an index.
+
+    Such as `wolf` of `\text{wolf}=5`, or `false` of `x_{false}=5`, if neither the question nor the reference has it.
+    """
     if isinstance(node, Text):
         return
-    # what stands on one side of a relation, also of its letters, is a name
+    # a side of a relation, or a factor of it, may be a name
     sides = [side for n in walk(node) if isinstance(n, Relation) for side in n.args]
     sides += [name for side in sides if isinstance(side, Product) for name in side.args if len(symbols(side)) > 1]
     known = {*ref.tokens, SPAN, SPAN.title()}
@@ -587,7 +652,7 @@ def _strange_words(node: Node, allows: Allows, question: Question, ref: Side) ->
         elif (
             isinstance(n, Relation) and any(isinstance(a, Text) for a in n.args[1:]) and not isinstance(ref.node, Text)
         ):
-            # the names of a ratio stand before its equals sign
+            # the names of a ratio come before its equals sign: `A:B=2:3`
             names = len(list(takewhile(":".__eq__, n.operators))) if "=" in n.operators else 0
             yield from (
                 a.words for a in n.args[names + 1 :] if isinstance(a, Text) and a.words.lower() not in WORD_SETS
@@ -595,7 +660,7 @@ def _strange_words(node: Node, allows: Allows, question: Question, ref: Side) ->
         elif isinstance(n, (Symbol, UndefinedCall)):
             name, _, below = (n.name if isinstance(n, Symbol) else n.function).partition("_")
             if len(name) > 1 and name.isalpha() and name not in known and n not in sides and not allows(name):
-                # of an operator that is not known, the value is not known, either
+                # the value of an unknown operator is unknown, too
                 yield name
             elif isinstance(n, UndefinedCall) and _is_of_other_numbers(n, question):
                 yield name
@@ -604,7 +669,7 @@ def _strange_words(node: Node, allows: Allows, question: Question, ref: Side) ->
 
 
 def _is_of_other_numbers(call: UndefinedCall, question: Question) -> bool:
-    """Whether an operator is taken of numbers that the question has not: `kgV(8,20)`, of 4 and 10."""
+    """Whether a named operator has arguments that are not the question's: `kgV(8,20)`, if it has 4 and 10."""
     values = {literal(one) for one in call.args}
     name = call.function.partition("_")[0]
     return (
@@ -617,7 +682,7 @@ def _is_of_other_numbers(call: UndefinedCall, question: Question) -> bool:
 
 
 def _may_be_index(word: str, allows: Allows, question: Question) -> bool:
-    """Whether a word may be a name's index: it names points, is allowed, or begins a word of the question."""
+    """Whether a word may be the index of a name: `AB` (points), or `max` if the question has `maximum`."""
     if word.isupper() and word.isascii():
         return set(word) <= _POINT_NAMES or (bool(question.text) and set(word).issubset(question.text))
     begins = len(word) >= _SHORTEST_INDEX and re.search(rf"(?<!\w){re.escape(word.lower())}", question.text.lower())
@@ -626,7 +691,7 @@ def _may_be_index(word: str, allows: Allows, question: Question) -> bool:
 
 @lru_cache(maxsize=1024)
 def read_reference(text: str, question: Question | None) -> Side:
-    """Read a reference, which is trusted.
+    """Read a reference, which is trusted: unlike an answer it may contain any words.
 
     Cached between verdicts, because an advantage group has eight or more answers to the same reference: reading it for
     each of them takes 1.7 times the CPU time. Within a verdict the `Pair` keeps it.
@@ -653,7 +718,7 @@ def read_reference(text: str, question: Question | None) -> Side:
     return side
 
 
-# Words with a space between them, or signs of a script without spaces: `Fe+2HCl=FeCl₂+H₂↑` is no sentence
+# A space between words, or a character of a script without spaces: `Fe+2HCl=FeCl₂+H₂↑` has none, so it is no sentence
 _IN_WORDS = re.compile(r"\s|[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af]")
 
 
@@ -664,7 +729,10 @@ PLAIN_REACTION = re.compile(
 
 
 def _read_stated(text: str) -> Side:
-    """A reference, or the value that it states if it is a sentence; without a value it is compared word by word."""
+    """The side of a reference; of a sentence, such as `The answer is 5.`, the side of its value.
+
+    A sentence that states no value gives a side without a node: it is compared word by word.
+    """
     side = _resolved(_read(text))
     if (
         _IN_WORDS.search(text) is None
@@ -682,26 +750,28 @@ def _read_stated(text: str) -> Side:
 
 
 def _has_words(side: Side) -> bool:
+    """Whether a side has no node, or words in it."""
     return side.node is None or any(isinstance(n, Text) for n in walk(side.node))
 
 
 def _is_wording(side: Side) -> bool:
-    """Whether a reference that is not mathematics can be compared word by word, like a date or a name."""
+    """Whether a reference that is no mathematics can be compared word by word, like a date or a name."""
     brackets = [side.tokens.count(opener) - side.tokens.count(closer) for opener, closer in ("()", "[]", "{}")]
     named = any(t[:1].isalpha() or t[:1] >= "\u2460" for t in side.tokens)
     return (named and not any(brackets)) or cycles(side.text) is not None or signs(side.text) is not None
 
 
-# A number by its digits, which are letters: `\\overline{ab}`, no decimals that repeat
+# A number whose digits are letters: `\\overline{ab}`; repeating decimals, `0.\\overline{3}`, are not meant
 _TOLD = re.compile(
     r"(?<![.,])(?<!\.\d)\\(?:overline|bar)\s*\{\s*([a-z](?:\s*[a-z\d]){1,5}|\d(?:\s*\d){0,4}\s*[a-z])\s*\}"
 )
 
 
 def _told_by_digits(answer: str, truth: str) -> tuple[str, str]:
-    r"""The two sides with a name for each number that is told by its digits, and its sum in a formula: `10a+b`.
+    r"""Answer and reference with numbers of unknown digits, such as `\overline{ab}`, in a form that can be compared.
 
-    A side alone has its sum only where the reference tells by digits and the answer does not.
+    `\overline{ab}` alone becomes one name, `\operatorname{digitsab}`, and within a formula the sum `(10*a+1*b)`. If
+    only the reference has such numbers, each becomes a sum, since the answer may be `10a+b`.
     """
     if _TOLD.search(answer) is None:
         return answer, _TOLD.sub(_sum_of_digits, truth)
@@ -712,6 +782,7 @@ def _told_by_digits(answer: str, truth: str) -> tuple[str, str]:
 
 
 def _named_by_digits(text: str) -> str:
+    r"""The text with `\overline{ab}` as one name if it is a whole part, and as a sum within a formula."""
     parts = re.split(r"([=,;，、])", text)
     return "".join(
         _TOLD.sub(_name_of_digits if _TOLD.fullmatch(part.strip()) else _sum_of_digits, part) for part in parts
@@ -719,16 +790,18 @@ def _named_by_digits(text: str) -> str:
 
 
 def _sum_of_digits(found: re.Match[str]) -> str:
+    r"""A number of unknown digits as a sum: `(10*a+1*b)` for `\overline{ab}`."""
     digits = "".join(found[1].split())
     return f"({'+'.join(f'{10 ** (len(digits) - 1 - at)}*{digit}' for at, digit in enumerate(digits))})"
 
 
 def _name_of_digits(found: re.Match[str]) -> str:
+    r"""A number of unknown digits as one name: `\operatorname{digitsab}` for `\overline{ab}`."""
     said = (chr(ord("A") + int(one)) if one.isdigit() else one for one in "".join(found[1].split()))
     return f"\\operatorname{{digits{''.join(said)}}}"
 
 
-# Where `[2, 4]` lists values and is no interval
+# Words of a question for which `[2, 4]` is a list of values, not an interval
 _LISTS_VALUES = re.compile(
     r"\beigen(?:values?|werte)|\bvaleurs? propres?|\bautoval|\bvalor(?:es)? própri|\bсобственн\w+ (?:числ|значен)"
     r"|特征值|固有値|고윳값|\bas a list\b|\blist of\b",
@@ -739,7 +812,7 @@ _IN_BRACKETS = re.compile(r"(?:\\left)?\s*\[([^\[\]()]{1,200})(?:\\right)?\s*\]"
 
 
 def _values_of(text: str, question: Question) -> str:
-    """`2, 4` for `[2, 4]` where the question asks for values that may be listed so; any other text as it is."""
+    """`2, 4` for `[2, 4]` if the question asks for a list of values, such as eigenvalues; any other text as it is."""
     match = _IN_BRACKETS.fullmatch(text) if text[-1:] == "]" else None
     if (
         match is None
@@ -757,7 +830,10 @@ _RELATES = re.compile(r"=|\\(?:[gl]eq?|neq?|approx|in)(?![a-z])|[≤≥]")
 
 
 def _in_row(text: str, question: Question) -> str | None:
-    """The members of `a < b < c` in the order that the question asks for, else as they stand; None for another text."""
+    """The members of `a < b < c` as `(a ; b ; c)`, or reversed if the question asks for a falling order.
+
+    None for any other text, and for a range of an unknown, as `1 < x < 2`.
+    """
     rising, falling = _RISES.split(text), _FALLS.split(text)
     members = rising if len(rising) > len(falling) else falling
     if min(len(rising), len(falling)) > 1 or len(members) <= _PAIRED or _RELATES.search(text) is not None:
@@ -778,11 +854,11 @@ _NAMED_LINE = re.compile(
 _NAME_OF_LINE = re.compile(r"\(?\\?[a-zA-Z]+\)?\s*(?::|\\colon(?![a-z]))(?:\\[ ,;:!]|\s)*(?=[^:=]*[a-z][^:=]*=)")
 _PAIRED = 2
 _FINITE = frozenset({"list", "eigenvalues", "eigenwerte"})
-# It parts values, and no thousands: `3，145`
+# A wide comma separates values, not thousands: `3，145`
 _WIDE_COMMA = re.compile(r"(?<=\d)，(?=\d)")
 
 
-# `\\sqrt2 \\text{ is irrational}`, and an option with its value: `③ 1`
+# A statement about a formula, `\\sqrt2 \\text{ is irrational}`, and below it an option with its value, `③ 1`
 _SUBJECT_IS = re.compile(
     r"(?P<what>[^=]{1,80}?)\s*\\text\s*\{\s*(?:is|ist|est|es|é|è|jest|är|—|является|是|は)\s*(?P<said>[^{}]+)\}"
 )
@@ -806,7 +882,13 @@ _EXPANDS = re.compile(
 
 
 def _as_asked(text: str, truth: str, question: Question) -> str:
-    """What an answer says of the question's own formula, option or integral; any other text as it is."""
+    r"""The answer without the question's own formula, option or integral before its value; any other text as it is.
+
+    `\text{irrational}` for `\sqrt2 \text{ is irrational}`, `1+x` for `e^x=1+x`, `③` for the option `③ 1`.
+
+    Args:
+        truth: the reference, which must not have such a formula itself.
+    """
     if (about_it := _SUBJECT_IS.fullmatch(text)) is not None and _IS_WORD.search(truth) is not None:
         what = bare_formula(about_it["what"])
         numbers = re.findall(r"(?<![\w\\.,{^])\d+(?![\w.,]*\d)", question.text)
@@ -821,7 +903,7 @@ def _as_asked(text: str, truth: str, question: Question) -> str:
         return text[integral.end() :] if is_asked else text
     formula, _, series = respelled(text).partition("=")
     if series and "=" not in f"{series}{truth}" and _EXPANDS.search(question.text) is not None:
-        # what is expanded stands before its series
+        # the function that is expanded comes before its series: `e^x=1+x`
         said = [one.rpartition("\\mapsto")[2] for one in bare_formulas(question.text)]
         return series if len(formula.strip()) > 1 and bare_formula(formula) in said else text
     return text
@@ -833,14 +915,18 @@ _NEGATED = re.compile(r"(?:\\(?:neg|lnot)(?![a-z])|¬)\s*([A-Za-z])")
 
 
 def _in_signs_of_algebra(text: str) -> str:
-    r"""`A + \overline{B} C` for `A \lor (\neg B \land C)`, where the reference writes so."""
+    r"""A formula of logic in the notation of Boolean algebra: `A \lor \neg B` as `A + \overline{B}`."""
     text = _NEGATED.sub(r"\\overline{\1}", text)
     text = re.sub(r"\\(?:lor|vee)(?![a-z])|∨", "+", text)
     return re.sub(r"\\(?:land|wedge)(?![a-z])|∧", " ", text)
 
 
 def in_asked_form(text: str, truth: str, question: Question) -> tuple[str, str]:
-    """Both sides as lists where the question asks for values one by one: `[2, 4]`, and `a < b < c` for `a, b, c`."""
+    """Answer and reference in the form that the question asks for, with one notation for both.
+
+    Of eigenvalues `[2, 4]` becomes `2, 4`; if an order is asked for and one side is a list, `a < b < c` becomes
+    `(a ; b ; c)`; and `f(x)=2x+1` becomes `y=2x+1` if the reference has `y=`.
+    """
     text, truth = (_WIDE_COMMA.sub("；", one) for one in (text, truth))
     if "=" in truth and _OF_Y.match(truth) and (called := _NAMED_LINE.match(text)) is not None:
         # the answer's own letter for the line that is asked for
@@ -867,13 +953,13 @@ def in_asked_form(text: str, truth: str, question: Question) -> tuple[str, str]:
     return (row, mine) if mine is not None else (theirs or text, row)
 
 
-# What stands in a cell for nothing: `-`, `???`
+# The text of a cell without a value: `-`, `???`
 _PLACEHOLDER = re.compile(r"[-–—?_.…]+")
 _PLACED = re.compile(r"(?:^|[,;，；、]\s*|\s)(?P<place>\d{1,2})[.)](?:\s*|\\ )(?P<said>[^\W\d_][^\d,;，；、.]*)")
 
 
 def _without_places(text: str) -> str:
-    """A list of names without the places that count them: `1. Ben, 2. Dee`."""
+    """A numbered list of names without its numbers: `Ben, Dee` for `1. Ben, 2. Dee`; any other text as it is."""
     if "1" not in text:
         return text
     said = text.strip()
@@ -885,19 +971,22 @@ def _without_places(text: str) -> str:
     return ", ".join(one["said"].strip() for one in found) if counts else text
 
 
-# A short unit that is not set upright, as that of a number is
+# A short unit that is not typeset upright, such as `mg`: it may be a product of variables
 _SHORT_UNITS = re.compile(
     r"\\(?:text|math|mbox)[a-z]*\s*\{[^{}\\]*\}"
     rf"|(?<![^\W\d_])(?<!\\)(?P<unit>{'|'.join(unit for unit in UNITS if len(unit) < 4)})(?![^\W\d_])"
 )
-# A letter alone, which is no unit behind a number or in a rate
+# A letter alone, unless it is behind a number or in a rate, where it may be a unit
 _FREE_LETTER = re.compile(r"(?<![^\W_])(?<![\\_'/.])(?<!\d[ ~])[a-zA-Z](?![^\W\d_]|['/])")
 _PLAIN_INDEX = re.compile(r"(?<![a-zA-Z\\_])([a-zA-Z])(\d)(?!\d)")
 _INDEX = re.compile(r"([a-zA-Z])_\{?(\d)\}?(?!\d)")
 
 
 def _in_letters_of(text: str, other: str, question: Question | None) -> str:
-    """A side with the letters of the question or the other side: `2m g` for `2mg` beside a mass m, `m_1` for `m1`."""
+    """A side with its letters as the question or the other side has them: `2m g` for `2mg`, `m_1` for `m1`.
+
+    `mg` becomes a product only if `m` and `g` are letters there; `m1` gets an index only if the other side has `m_1`.
+    """
     if "_" in other and len(text) > len("B2") and (indexed := {*_INDEX.findall(other)}):
         text = _PLAIN_INDEX.sub(lambda m: f"{m[1]}_{m[2]}" if m.groups() in indexed else m[0], text)
     if is_of_numbers(text) or not any(found["unit"] for found in _SHORT_UNITS.finditer(text)):
@@ -914,31 +1003,34 @@ def _in_letters_of(text: str, other: str, question: Question | None) -> str:
 
 
 _DASHED = re.compile(r"(?<=[^\W\d_])–(?=[^\W\d_])")
-# What a line of regression estimates is written with a hat, or without
+# The estimate of a regression line, with a hat: `\\hat{y}`; some write `y`
 _ESTIMATED = re.compile(r"\\hat\s*\{?\s*([a-z])\s*\}?")
 _REGRESSION = re.compile(r"regress|least.squares|回归|回帰|회귀|регресс", re.IGNORECASE)
 
 
-# A name that one side sets as an operator's: `\\mathrm{Var}(X)` beside `Var(X)`
+# An operator that one side sets upright, and the other may not: `\\mathrm{Var}(X)` and `Var(X)`
 _MOST_OPERATORS = 8
 _OPERATOR = re.compile(r"\\(?:mathrm|text|operatorname)\{(?P<name>[A-Za-z]{2,4})\}(?=\()")
 
 
 def _with_operators(text: str, other: str) -> str:
-    """A side with the operators that the other one sets as such set in the same way."""
+    r"""A side with operators typeset as in the other side: `\mathrm{Var}(X)` for `Var(X)`, if that has `\mathrm`."""
     for found in islice(_OPERATOR.finditer(other), _MOST_OPERATORS):
         plain = re.compile(rf"(?<![a-zA-Z\\{{]){found['name']}(?=\()")
         text = plain.sub(found[0].replace("\\", "\\\\"), text)
     return text
 
 
-# Planck's constant by another one
+# The reduced Planck constant, which is `h/(2\\pi)`
 _REDUCED = re.compile(r"\\hbar(?![a-zA-Z])")
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The input of every stage of one comparison."""
+    """One comparison, the input of every stage: an answer, its reference and the question.
+
+    Each side is read once, when a stage first asks for it.
+    """
 
     answer: str
     truth: str
@@ -946,7 +1038,12 @@ class Pair:
 
     @classmethod
     def of(cls, answer: str, truth: str, question: str | None) -> Pair:
-        """The comparison of two bare texts."""
+        """The comparison of two bare texts (see `bare`), after differences of notation between them are removed.
+
+        Args:
+            truth: the reference's text.
+            question: the task's text; None if it is not known.
+        """
         asked = about(question)
         if asked is not None and asked.is_of_digits and _TOLD.search(answer + truth):
             answer, truth = _told_by_digits(answer, truth)
@@ -965,12 +1062,15 @@ class Pair:
 
     @property
     def seed(self) -> str:
-        """The seed of the random points. It holds the answer, so nobody can write an answer that fits known points."""
+        """The seed of the random points at which formulas are compared.
+
+        It contains the answer, so nobody can write an answer that fits points known beforehand.
+        """
         return f"{self.answer}|{self.truth}"
 
     @Kept
     def ref(self) -> Side:
-        """The reference.
+        """The reference, read.
 
         Raises:
             JudgeError: the reference cannot be read.
@@ -979,7 +1079,7 @@ class Pair:
 
     @Kept
     def ans(self) -> Side:
-        """The answer.
+        """The answer, read.
 
         Raises:
             TooComplex: the answer is over a bound.
@@ -988,12 +1088,12 @@ class Pair:
 
     @Kept
     def is_wordless(self) -> bool:
-        """Whether both are formulas of numbers, signs and single letters only."""
+        """Whether answer and reference have only numbers, operators and single letters."""
         return is_wordless(self.answer) and is_wordless(self.truth)
 
     @Kept
     def is_formula(self) -> bool:
-        """Whether both are formulas, or lists of them, without a word."""
+        """Whether answer and reference are formulas, or lists of formulas, without a word."""
         return is_formula(self.answer) and is_formula(self.truth)
 
     def is_for_sympy(self) -> bool:
