@@ -107,7 +107,7 @@ class MathVerdict(NamedTuple):
 
 
 class Symbolic(Protocol):
-    """A function that runs the worker's stages: `sandbox.Sandbox.compare`, or a fake in a test."""
+    """A function that runs one of `WORKER_STAGES` on a pair and returns its outcome and reason: `Sandbox.compare`."""
 
     def __call__(
         self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
@@ -115,7 +115,7 @@ class Symbolic(Protocol):
 
 
 class AwaitedSymbolic(Protocol):
-    """As `Symbolic`, for callers inside an event loop: `sandbox.Sandbox.acompare`."""
+    """As `Symbolic`, but awaited, for callers inside an event loop: `Sandbox.acompare`."""
 
     def __call__(
         self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
@@ -123,11 +123,11 @@ class AwaitedSymbolic(Protocol):
 
 
 def check_reference(text: str) -> None:
-    """Read a reference as `compare` does, and raise if it is unusable.
+    """Raise if `compare` could not use this reference.
 
     Raises:
-        JudgeError: it is empty, a missing or infinite number, damaged, unreadable, over the bounds, or states several
-            values.
+        JudgeError: the reference is empty, a missing or infinite number, damaged, unreadable, over the bounds, or
+            states several values.
     """
     read_reference(reference(text), None)
 
@@ -140,14 +140,15 @@ def compare(
     question: str | None = None,
     copied: Copied = "refuse",
 ) -> MathVerdict:
-    r"""Whether `answer` (already out of its box) states what `ground_truth` states.
+    r"""Whether `answer` states the same as `ground_truth`: `0.5` and `\frac12` are equal.
 
     Args:
-        answer: hostile text; every string gets a verdict within the bounds of time and memory.
+        answer: the text in the box, without the box. It is hostile; every string gets a verdict within the bounds of
+            time and memory.
         ground_truth: bare, in `$…$`, `\(…\)` or a box, or a GSM8K solution that ends in `#### 42`.
         symbolic: runs the worker's stages; without it, a pair that the cheap stages cannot decide is undecided.
-        question: the task's text; the meaning of a word or a sign may depend on it.
-        copied: whether a formula of `question` may be an answer.
+        question: the task's text; the meaning of a word or of a notation may depend on it.
+        copied: whether a formula copied from `question` may be an answer.
 
     Raises:
         JudgeError: the reference is unusable (see `check_reference`), or the sandbox failed.
@@ -157,7 +158,7 @@ def compare(
 
 
 class AwaitedReading(Protocol):
-    """A function that runs `read_pair` elsewhere: `sandbox.Sandbox.aread`."""
+    """A function that runs `read_pair` in another process and is awaited: `Sandbox.aread`."""
 
     def __call__(
         self, answer: str, ground_truth: str, *, question: str | None, copied: Copied
@@ -173,7 +174,12 @@ async def acompare(
     question: str | None = None,
     copied: Copied = "refuse",
 ) -> MathVerdict:
-    """As `compare`; the worker's stages are awaited, and of long pairs the cheap ones, too, in `reading`."""
+    """As `compare`, without blocking an event loop: the worker's stages are awaited.
+
+    Args:
+        symbolic: runs the worker's stages.
+        reading: runs the cheap stages of a long pair; those of a short pair run here.
+    """
     asking = _stages(answer, ground_truth, question, copied, has_worker=True, reads_long=False)
 
     def reply(request: tuple[Pair, str]) -> Awaitable[Any]:
@@ -186,6 +192,7 @@ async def acompare(
 
 
 def _ask(symbolic: Callable[..., Any] | None, request: tuple[Pair, str]) -> Any:
+    """Call `symbolic` with the texts of a pair and the stage to run."""
     assert symbolic is not None
     pair, stage = request
     return symbolic(pair.answer, pair.truth, question=pair.question and pair.question.text, stage=stage)
@@ -195,7 +202,10 @@ Asking = Generator[Any, Any, MathVerdict]
 
 
 def answered(asking: Asking, reply: Callable[[Any], Any]) -> MathVerdict:
-    """What a generator returns that is sent a reply to each thing that it yields."""
+    """Run the generator `asking` to its end, sending it `reply(request)` for each request that it yields.
+
+    Gives back the verdict that the generator returns.
+    """
     try:
         request = next(asking)
         while True:
@@ -206,6 +216,7 @@ def answered(asking: Asking, reply: Callable[[Any], Any]) -> MathVerdict:
 
 
 async def awaited(asking: Asking, reply: Callable[[Any], Awaitable[Any]]) -> MathVerdict:
+    """As `answered`, with replies that are awaited."""
     try:
         request = next(asking)
         while True:
@@ -218,9 +229,9 @@ async def awaited(asking: Asking, reply: Callable[[Any], Awaitable[Any]]) -> Mat
 def compare_exact(
     answer: str, ground_truth: str, *, question: str | None = None, copied: Copied = "refuse"
 ) -> MathVerdict:
-    """The documented exact-string judge: the texts without their wrapping must have the same characters.
+    r"""Whether two texts without their wrapping have the same characters: `$5$` equals `\(5\)`, but not `5.0`.
 
-    The question changes nothing: the reference's own text is an answer, even if the question has it too.
+    `question` and `copied` are there for the same signature as `compare`: they change nothing here.
     """
     text, truth = bare(answer), reference(ground_truth)
     return verdict_of("exact", EQUAL if text == truth else DIFFERENT, text, truth)
@@ -245,10 +256,12 @@ def _plain_number(text: str) -> Node | None:
 
 
 def _numbers_first(text: str, truth: str, question: str | None) -> MathVerdict | None:
-    """The verdict on equal texts, and on two plain numbers: no rule of wording runs before them.
+    """The verdict on two equal texts, or on two plain numbers such as `0.5` and `1/2`; None for all others.
+
+    These come first, so no rule of wording can change them.
 
     Args:
-        question: the task's text, which may make an equal value a copy or unfinished work.
+        question: the task's text. Because of it an equal value may still be a mere copy, or unfinished work.
     """
     if text == truth:
         return written_alike(text)
@@ -267,11 +280,11 @@ def _numbers_first(text: str, truth: str, question: str | None) -> MathVerdict |
     return verdict_of("numeric", EQUAL, text, truth)
 
 
-def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str | None]:
-    """The two sides and the question with the text of a choice for its letter, where the other side is no letter.
+def _with_values_for_letters(text: str, truth: str, question: str | None) -> tuple[str, str, str | None]:
+    """Answer, reference and question; a letter becomes its choice's value if the other side is a value.
 
-    An answer that another choice has as well is no choice of one, so its reference stays a letter. A letter and a value
-    that the question offers under another one are no answer: then the letter counts.
+    If choice C is 7, the reference `C` and the answer `7` become `7` and `7`, and the question loses its choices. But
+    if the answer equals a different choice, too, the reference stays `C`. Of an answer `B. 7` the letter counts.
     """
     asked = about(question)
     if asked is None or not (choices := asked.choices):
@@ -279,7 +292,7 @@ def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str
     text, truth = asked.in_latin(text), asked.in_latin(truth)
     if asked.has_small_choices:
         if _SMALL_LETTER.fullmatch(truth) is None:
-            # those are the parts of the question
+            # letters such as `(a)` are parts of the question, not choices
             return text, truth, question
         truth = truth.strip("()").upper()
         if small := _SMALL_CHOICE.match(text):
@@ -307,7 +320,7 @@ def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str
     return text, truth, question
 
 
-# A unit that has no name, and what it is a unit of: `6\\ \\text{u}^2`, `24\\text{ FE}`
+# A unit without a name, of length, area or volume: `6\\ \\text{u}^2`, `24\\text{ FE}` (German for square units)
 _NAMELESS = re.compile(
     r"(?<=[\d}])(?:\s|~|\\[ ,;])*+(?:\\(?:text|mathrm)\s*\{\s*)?(?P<said>u|[FVLR]E"
     r"|unidades de (?:área|volumen|volume)|unités (?:d'aire|de volume))\s*\}?(?:\s*\^?\s*\{?(?P<power>[23²³])\}?)?$"
@@ -315,7 +328,11 @@ _NAMELESS = re.compile(
 
 
 def _without_nameless(text: str, truth: str, question: str | None) -> tuple[str, str]:
-    """Both sides without a nameless unit: the reference's, where the answer has none or the same, or what is asked."""
+    r"""Answer and reference without a nameless unit: `6` for `6\text{ u}^2`.
+
+    Only if both have the same one, if only the reference has one, or if the answer's is the one that the question asks
+    for (of an area, square units).
+    """
     mine, theirs = (_nameless(one, question) for one in (truth, text))
     if mine is None:
         is_asked = theirs is not None and question and _power_of(theirs) == power_asked(question)
@@ -328,7 +345,10 @@ def _without_nameless(text: str, truth: str, question: str | None) -> tuple[str,
 
 
 def _nameless(text: str, question: str | None) -> re.Match[str] | None:
-    """The nameless unit at the end of a side; no bare u, `3u^2`, without a question or where its formulas have it."""
+    r"""The nameless unit at the end of a text, such as `\text{ u}^2`; None if there is none.
+
+    A `u` that is not typeset upright, as in `3u^2`, is a unit only if a question is known and its formulas have no `u`.
+    """
     found = _NAMELESS.search(text)
     is_letter = found is not None and found["said"] == "u" and _TYPESET.search(found[0]) is None
     return None if is_letter and (not question or _LONE_U.search(question)) else found
@@ -339,7 +359,7 @@ _LONE_U = re.compile(r"\$[^$]*?(?<![^\W\d_])(?<!\d)(?<!\d )u(?![^\W\d_])[^$]*\$"
 
 
 def _power_of(unit: re.Match[str]) -> int:
-    """2 for a unit of areas, 3 for one of volumes, else 1."""
+    """2 for a unit of area, 3 for a unit of volume, else 1: 2 for `FE` and `u^2`."""
     said, power = unit["said"], unit["power"] or ""
     if power in ("2", "²") or re.search("^F|área|aire", said):
         return 2
@@ -353,7 +373,7 @@ _OF_RESIDUES = re.compile(r"\\mathbb\s*\{?Z\}?\s*(?:_|/)|Z_\{?\d|residue class|�
 
 
 def _residues(text: str, question: str | None) -> str:
-    r"""The numbers of residue classes, where the question is about them: the 4 of `\overline{4}` and `[4]`."""
+    r"""The text with residue classes as numbers: `4` for `\overline{4}` and `[4]`, if the question is about them."""
     if (
         question is None
         or not ("[" in text or "\\overline" in text or "\\bar" in text or "hat" in text)
@@ -364,7 +384,7 @@ def _residues(text: str, question: str | None) -> str:
 
 
 def _letter_with_value(text: str, choices: dict[str, str]) -> str:
-    r"""The letter of a choice beside which the choice's own value stands, `C\ (0.954)`; any other text as it is."""
+    r"""The letter alone, if the choice's own value is beside it: `C` for `C\ (0.954)`; any other text as it is."""
     found, at = _LETTER_BESIDE.fullmatch(text), text.rfind("(")
     value = found["value"] if found is not None else ""
     if found is None and at > 0 and (found := _LETTER_ALONE.fullmatch(text, at)) is not None:
@@ -391,14 +411,16 @@ _SMALL_LETTER = re.compile(r"\(?[a-jA-J]\)?")
 
 
 def _is_other(text: str, other: str) -> bool:
+    """Whether two texts are neither the same nor equal numbers: False for `0.5` and `1/2`."""
     known = _numbers_first(text, other, None)
     return known is None or known.outcome != "equal"
 
 
 def _is_readable(text: str, question: str) -> bool:
+    """Whether the text of a choice is a value that may be a reference: `7`, but not `It rains 7 days`."""
     words = [word for word in plain(text).split() if word.isalpha() and len(word) > 1]
     if len(words) > 1 and "\\" not in text and not all(known(singular(word)) or exponent_named(word) for word in words):
-        # a statement, whose number alone says nothing
+        # a statement: its number alone is not what it states
         return False
     with suppress(JudgeError):
         return read_reference(reference(text), about(question)).node is not None
@@ -409,9 +431,9 @@ _EQUALS = re.compile(r"(?<![<>!:\\=])=(?!=)")
 
 
 def _of_asked(text: str, question: str | None) -> str:
-    r"""The value of the formula that the question asks for: the 7 of `3\star 2=7`; any other text as it is.
+    r"""The value alone, if the question's own formula is before it: `7` for `3\star 2=7`; any other text as it is.
 
-    Steps may stand between, but no other value.
+    Steps between the two, `3\star 2=9-2=7`, are dropped, too, if none of them is a plain number or a list.
     """
     led = None if question is None or text.isascii() else _LED_UNSPACED.fullmatch(text)
     if led is not None and question is not None:
@@ -427,7 +449,7 @@ def _of_asked(text: str, question: str | None) -> str:
     if not steps:
         return text
     if _ARRANGEMENTS.fullmatch(first.strip(" $")) is not None:
-        # a number, which may be another one
+        # `A_6^2` is a number itself, and may differ from the value
         return text
     if not asked.asks_for(first.strip(" $")) and not combines_unknowns(first.strip(" $"), asked.text):
         return text
@@ -438,7 +460,7 @@ def _of_asked(text: str, question: str | None) -> str:
     return value if value and is_whole and not lists and not any(_plain_number(one.strip()) for one in steps) else text
 
 
-# A sentence whose words before the value are the question's: `\\text{函数}f(x)\\text{的单调递增区间为}(3,+\\infty)`
+# Chinese words before a value, which may be the question's: `\\text{函数}f(x)\\text{的单调递增区间为}(3,+\\infty)`
 _LED_UNSPACED = re.compile(
     r"(?P<lead>(?:\\text\s*\{[^{}]*\}|[\w()'\s$])*?\\text\s*\{[^{}]*[是为為]\s*\}|[\w()'\s$]*[\u4e00-\u9fff][是为為]"
     r"|\\text\s*\{[\u3040-\u30ff\u4e00-\u9fff\s]+\}(?=(?:\s|~|\\[ ,;:!])*[(\[]))(?:\s|~|\\[ ,;:!])*"
@@ -446,17 +468,18 @@ _LED_UNSPACED = re.compile(
 )
 _ARRANGEMENTS = re.compile(r"(?:\\(?:mathrm|text)\s*\{[AC]\}|[AC])_\{?\d+\}?\^\{?\d+\}?")
 _LONGEST_STEP = 200
-# Where a step of a chain goes on to another value
+# A separator within a step: the step lists several values
 _LISTS_IN = re.compile(r"[,;]|\\(?:text|q?quad|lor|land|vee|wedge)(?![a-z])")
 
 
-# Digits of a price behind its comma
+# The number of digits of a price behind its comma
 _CENTS = 2
 _COMMA = re.compile(r"(-?\d+),(\d+)(?=$|[\s€%°]|\\(?!\{))(?!.*(?:(?<!\\),|[(\[]))")
 _OF_DECIMALS = re.compile(r"\d\{?,\}?\d|d[eéè][cz]im|десятич|thập phân|小数", re.IGNORECASE)
 
 
-# Where a question asks for several values, a comma parts them; the distance of two points is one
+# Words of a question that asks for several values, which a comma may separate; in `the distance of two points` the
+# group `one` matches, since that is one value
 _OF_SEVERAL = re.compile(
     r"(?P<one>\b(?:of|between|to|with|in|von|zwischen|der|des|auf|mit|in|à|avec|de|des|entre|con|a|di|dei|delle|tra|fra|com|до"
     r"|с|между|из|na|op|met|van|tussen|till|med|av|mellan|z|w)\s(?:the |den |les |los |las |le |de |i )?)?"
@@ -474,10 +497,14 @@ _INNER_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 
 def _pointed(truth: str, text: str, question: str | None) -> str:
-    r"""The reference with a point for its comma where the answer has it as one number, `3{,}14` or `3.14` for `3,14`.
+    r"""The reference with a decimal point for its decimal comma: `3.14` for `3,14`.
 
-    Only where the question speaks of decimals: elsewhere it may be a list. `1.234,50` is one number wherever the answer
-    does not list two.
+    Only if the comma cannot separate two values: the question asks for a rounded or decimal value, a currency or a unit
+    is beside it, or the question's language has decimal commas. `1.234,50` is one number unless the answer lists two.
+
+    Args:
+        truth: the reference.
+        text: the answer.
     """
     if "," not in truth:
         return truth
@@ -502,7 +529,7 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
         return truth
     is_amount = _UNIT_BEHIND.match(truth, match.end()) is not None or _is_in_groups(match, text, asked)
     written = re.search(rf"(?<![\d.,]){match[1].lstrip('-')}(?:(\{{,\}})|\.){match[2]}(?!\d)", text)
-    # beside a list such a reference may be one, too: `0,7` for two roots
+    # if a question asks for several values, `0,7` may be two
     is_alone = match.end() == len(truth) and not _ASKS_SEVERAL.search(clause)
     is_alone = is_alone and _LISTS.search(text) is None and "," not in text
     is_decimal = (is_alone or (written is not None and written[1] is not None)) and _writes_commas(asked.text.lower())
@@ -516,13 +543,13 @@ _NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
 
 
 def _measures_next(clause: str, at: int) -> bool:
-    """Whether a unit of measurement stands at `at`, behind a number word: after `two years` is no question of two."""
+    """Whether the word behind position `at` is a unit of measurement: behind `two` in `two years`, a single value."""
     following = _NEXT_WORD.match(clause, at)
     return following is not None and unit_named(following[1]) is not None
 
 
 def _is_in_groups(written: re.Match[str], text: str, asked: Question) -> bool:
-    """Whether a text begins with a number with a decimal comma, its thousands set off: `1.250,50` of `1250,5`."""
+    """Whether a text begins with the number `written`, its thousands grouped: `1.250,50` for `1250,5`."""
     grouped = _GROUPED.match(_without_currency(text)) if _writes_commas(asked.text.lower()) else None
     if grouped is None or not (grouped["point"] and grouped["decimals"]):
         return False
@@ -535,7 +562,7 @@ _ASKS_SEVERAL = re.compile(
     r"|zer[io]|sistem|ecuaci|equa|pierwiast|rozwi|all[eo]?\b|tous|todos|tutti|все|числа\b|катет[иы]|valeurs",
     re.IGNORECASE,
 )
-# What parts the values of a list besides a comma
+# What else than a comma separates the values of a list
 _LISTS = re.compile(r";|\\pm|\\(?:text|mathrm)|\b(?:or|and)\b|и|\bet\b|\bund\b|\by\b")
 _OF_COMMAS = re.compile(
     r"[à-öø-žа-я]|\b(?:der|das|ist|wie|la|les|est|une?|quelle?s?|el|los|qual|che|wat|een|jaki|ile|berapa|quant[oaie]s?"
@@ -545,14 +572,17 @@ _DECIMAL = re.compile(r"(?<![\d.,])(?:0([.,])\d+|\d+([.,])(?:\d{1,2}|\d{4,}))(?!
 
 
 def _writes_commas(asked: str) -> bool:
-    """Whether a question, in lower case, has decimal commas: by its own decimals, else by its language."""
+    """Whether a question, given in lower case, is in a notation with decimal commas, as in `3,5`.
+
+    Its own decimals decide; without any, its language does.
+    """
     signs = {first or second for first, second in _DECIMAL.findall(asked)}
     if len(signs) == 1:
         return signs == {","}
     return _OF_COMMAS.search(asked) is not None and not is_english(asked)
 
 
-# A question about money of India, in a script of India, or with a number that is grouped so
+# A question about Indian money, in an Indian script, or with a number in Indian groups: `12,50,000`
 _OF_INDIA = re.compile(r"rupee|lakh|crore|₹|\brs\b|india|[\u0900-\u0dff]|\d,\d{2},\d{3}(?!\d)")
 _GROUPED = re.compile(
     r"(?P<whole>\d{1,2}(?:,\d{2})+,\d{3}|\d{1,3}(?:(?P<point>\.|\\[,;:]|~| )\d{3})+)"
@@ -561,19 +591,19 @@ _GROUPED = re.compile(
 
 
 def _number_of(grouped: re.Match[str], text: str) -> str:
-    """`text` with the number that `grouped` matched in it as Python writes it."""
+    """`text` with its grouped number in plain digits: `1250.50 €` for `1.250,50 €`."""
     decimals = f".{grouped['decimals']}" if grouped["decimals"] else ""
     return text.replace(grouped[0], re.sub(r"\D", "", grouped["whole"]) + decimals, 1)
 
 
-def _ungrouped(text: str, truth: str, question: str | None, *, has_comma: bool) -> str:
-    r"""The answer in the reference's way of writing numbers: `12,50` as 12.50, `1.250.000` and `12,50,000` as 1250000.
+def _in_notation_of_reference(text: str, truth: str, question: str | None, *, has_comma: bool) -> str:
+    r"""The answer with its number in the reference's notation: `12,50` as `12.50`, `12,50,000` as `1250000`.
 
-    Only where the reference is the number with these digits, and, where it could be another number or several, where
-    the question's language writes numbers so.
+    Any other answer comes back as it is. A notation with two meanings is rewritten only if the question's language has
+    it; a decimal comma also in an amount of money, or if `has_comma`.
 
     Args:
-        has_comma: whether the reference is written with a decimal comma.
+        has_comma: whether the reference had a decimal comma.
     """
     if "," not in text + truth and "." not in text:
         return text
@@ -586,22 +616,24 @@ def _ungrouped(text: str, truth: str, question: str | None, *, has_comma: bool) 
 
 
 def _without_currency(text: str) -> str:
+    """The text without a currency sign before its amount: `3` for `€3`."""
     sign = _CURRENCY.match(text)
     return text if sign is None else text[sign.end() :]
 
 
-# A sign of money before its amount
+# A currency sign before its amount: `€`, `R$`, `Rp`
 _CURRENCY = re.compile(
     r"(?:\\text\s*\{\s*)?(?:[A-Z]{0,2}\s*\\?\$|[€£¥₹₩₫₽₺₴₦৳฿₪₭]|Rp\.?|Rs\.?)\s*+\}?(?:\\[ ,;:!]|~|\s)*+(?=\d)"
 )
 
 
 _LEADING_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?=\s*(?:[€$£₹₽₺₫₴₦]|\\text|[^\W\d_]{2}))")
-# An amount of money whose thousands a point sets off
+# An amount of money with a point before its thousands: `27.000 €`
 _BY_POINTS = re.compile(r"\d{1,3}\.000(?!\d)\s*(?:€|euro|kr\b|pesos|lir)|(?:€|r\\?\$)\s?\d{1,3}\.000(?!\d)")
 
 
 def _regrouped(text: str, truth: str, question: str | None, *, is_money: bool) -> str:
+    """As `_in_notation_of_reference`, for an answer and a reference without a currency sign before them."""
     asked = "" if question is None else question.lower()
     number, plain = _LEADING_NUMBER.match(truth), _PLAIN.match(truth)
     # `27.500 €` may be thousands
@@ -631,7 +663,7 @@ def _regrouped(text: str, truth: str, question: str | None, *, is_money: bool) -
 
 
 def _is_amount(text: str, written: re.Match[str]) -> bool:
-    """Whether a number with a comma and one digit or two behind it has a unit and is all of an answer."""
+    """Whether a number with one or two digits behind its comma, `2,5 heures`, has a unit behind it."""
     return len(written[2]) < _THOUSANDS and _UNIT_BEHIND.match(text, written.end()) is not None
 
 
@@ -652,7 +684,7 @@ WORKER_STAGES = STAGES[4:]
 _LONG_CHARS = 256
 #: In place of a stage: the cheap stages of a long pair.
 READING = "reading"
-#: A verdict, or None where the cheap stages leave the pair open; then whether it is for sympy.
+#: The verdict of the cheap stages, or None if they reach none; and whether sympy may decide such an open pair.
 ReadPair = tuple[MathVerdict | None, bool]
 
 
@@ -665,14 +697,15 @@ def _stages(
     has_worker: bool,
     reads_long: bool = True,
 ) -> Asking:
-    """The verdict of the first stage that reaches one.
+    """The verdict of the first stage that reaches one, as a generator that asks its caller to run a worker's stages.
 
     Args:
-        reads_long: whether the cheap stages of a long pair run here.
+        has_worker: whether there is a worker; without one no stage of a worker is asked for.
+        reads_long: whether the cheap stages of a long pair run in this process.
 
     Yields:
-        the pair and the stage that a worker is to run; it is sent the worker's outcome and reason. Or the pair and
-        READING; it is sent the `ReadPair`.
+        a pair and the stage that a worker is to run; the caller sends the worker's outcome and reason. Or a pair and
+        `READING`; the caller sends its `ReadPair`.
     """
     is_short = len(answer) <= _LONG_CHARS
     kept = _kept_verdict(answer, ground_truth, question, copied, has_worker) if is_short else []
@@ -696,10 +729,11 @@ def _stages(
 def _kept_verdict(
     answer: str, ground_truth: str, question: str | None, copied: Copied, has_worker: bool
 ) -> list[MathVerdict]:
-    """A place for the verdict on a pair that this process decides: an advantage group states few different answers.
+    """The cached list for the verdict on these arguments: empty at first, then with the verdict as its only member.
 
-    Nothing is kept that a worker had a part in: it may depend on the time that was left. Nor is what was found without
-    a worker that could have been asked, where a part that stays open makes the whole different.
+    It saves time, since an advantage group states few different answers. A verdict in which a worker had a part is not
+    kept, because it may depend on the time that was left. `has_worker` is in the key, because without a worker more
+    pairs stay undecided.
     """
     return []
 
@@ -707,11 +741,14 @@ def _kept_verdict(
 def _whole_and_parts(
     answer: str, ground_truth: str, question: str | None, copied: Copied, *, has_worker: bool, reads_long: bool
 ) -> Asking:
-    """As `_stages`: the verdict on the whole answer, and on its parts where it names or letters them."""
+    """As `_stages`, without the cache: the verdict on the whole answer, then on parts that have names or letters.
+
+    Each part of `mean 4, median 5` or `(a) 5 (b) 2` is compared with the same part of the reference.
+    """
     whole: MathVerdict = yield from _stages_of_one(
         answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long
     )
-    # what is typeset in another way needs no reading of its parts
+    # if only the notation differs, the parts need not be compared
     is_same = whole.outcome == "equal" and whole.stage in CHEAP_STAGES[: 1 if "\\text" in answer else 2]
     named = [] if is_same else by_names(answer, ground_truth, question)
     if named is None and whole.outcome == "equal":
@@ -721,14 +758,14 @@ def _whole_and_parts(
             mine, theirs, question, copied, has_worker=has_worker, reads_long=reads_long
         )
         if part.outcome != "equal":
-            # words that the question allows were left out of the whole, and the names with them
+            # the whole was compared without words that the question has, and so perhaps without the names
             is_open = whole.outcome == "different" or (part.outcome != "different" and whole.outcome != "equal")
             return whole if is_open else MathVerdict("different", "structure", part.reason)
     if named:
         return MathVerdict("equal", "structure", f"name by name: {short(answer)} = {short(ground_truth)}")
     if is_same or whole.outcome == "undecided" or ground_truth.count(")") + ground_truth.count("）") < len("ab"):
         return whole
-    # what no part of the question says, only the whole of it may: it takes a part away that is left to do, and no other
+    # without its own part of the question, a part is compared with all of it, unless the whole was equal already
     rest = None if whole.outcome == "equal" else question
     parts = _part_by_part(bare(answer), reference(ground_truth), question or "", rest)
     for mine, theirs, asked in parts:
@@ -742,10 +779,12 @@ def _whole_and_parts(
 
 
 def _part_by_part(answer: str, truth: str, question: str, rest: str | None) -> list[tuple[str, str, str | None]]:
-    """What an answer and a reference say of each part that both letter in the same way, and what is asked there.
+    """The lettered parts as rows of answer, reference and question: of `(a) 5 (b) 2` a row for `5` and one for `2`.
+
+    Empty unless answer and reference have the same letters.
 
     Args:
-        rest: stands for what is asked, where the question letters no parts or other ones.
+        rest: the question of every part if the question has no parts with these letters.
     """
     theirs = lettered(truth)
     mine = None if theirs is None else lettered(answer)
@@ -762,24 +801,27 @@ _LONGEST_QUESTION = 5_000
 
 
 def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
-    """Both sides with the words for what is typeset of units, or said of a constant."""
+    r"""Answer and reference with spelled numbers, typeset units and declared constants in one notation.
+
+    `\frac{\text{g}}{\text{cm}^3}` becomes `\text{ g/cm^3}`, and the reference `four` becomes `4` for an answer `4`.
+    """
     if any(map(str.isdigit, text)):
-        # `four` for 4
+        # the reference `four` for the answer `4`
         truth = spelled_number(truth) or truth
     text, truth = _as_rounded(text, truth, question)
     text, truth = (with_square_brackets(side, question) for side in (_with_rounded_name(text, truth), truth))
     text, truth = units_in_line(text), units_in_line(truth)
     if "=" in text and is_one_unit(truth):
-        # `1\\ \\mathrm{V}=`, the unit that is to be written in others
+        # `1\\ \\mathrm{V}=` before the units in which the volt is to be written
         text = _UNIT_DEFINED.sub(partial(_without_own_unit, question or ""), text, count=1)
     if is_one_unit(text) and is_one_unit(truth):
-        # the units of a constant
+        # units alone, such as those of a constant, are compared as quantities of one
         text, truth = f"1\\text{{ {unit_of_markup(text)}}}", f"1\\text{{ {unit_of_markup(truth)}}}"
     return with_declared_constant(text), with_declared_constant(truth)
 
 
 def _without_own_unit(question: str, defined: re.Match[str]) -> str:
-    """Nothing of the unit that is written in others, if it is the question's own; else all of it."""
+    r"""An empty text for `1\ \mathrm{V}=`, the unit to be written in others, if the question has it; else the match."""
     own = unit_named(defined["unit"])
     named = {measure(((one, 1),)) for one in units_named_in(question)}
     return "" if own is not None and measure(((own, 1),)) in named else defined[0]
@@ -797,7 +839,7 @@ _HOLDS_SEVERAL = re.compile(r"=[^=]*[,;][^=]*=|\([^()]*[,;][^()]*\)")
 
 
 def _one_by_one(text: str, other: str) -> str:
-    """`P=40, Q=40` for `P=Q=40` where the other side gives several names their values; any other text as it is."""
+    """`P=40, Q=40` for `P=Q=40`, if the other side has several equations or a tuple; any other text as it is."""
     found = _SHARED.fullmatch(text) if text.count("=") > 1 else None
     if found is None or _HOLDS_SEVERAL.search(other) is None:
         return text
@@ -815,7 +857,7 @@ _ROUNDED_NAME = re.compile(
 
 
 def _with_rounded_name(text: str, truth: str) -> str:
-    r"""A name's rounded value as its value, where the reference is a decimal: `P(X>1) \approx 0.135`."""
+    r"""`P(X>1)=0.135` for `P(X>1) \approx 0.135`, if the reference is a decimal; any other text as it is."""
     return _ROUNDED_NAME.sub(r"\1=\2", text) if _HAS_DECIMALS.fullmatch(truth) is not None else text
 
 
@@ -830,9 +872,10 @@ _DECIMAL_GIVEN = re.compile(r"\d\.\d")
 
 
 def _as_rounded(text: str, truth: str, question: str | None) -> tuple[str, str]:
-    r"""For a decimal, the one of a reference that tells its own, where the question has decimals itself.
+    r"""Answer and reference, of which one may give both an exact and a rounded value: `\frac{17}{3} \approx 5.67`.
 
-    An answer that tells its rounding first gets it last: `x = \frac{17}{3} \approx 5.67`.
+    If the answer is a decimal and the question has decimals, the reference becomes its rounded value, `5.67`. An answer
+    that gives its rounded value first, gets it last.
     """
     text = _ROUNDED_FIRST.sub(r"\g<name>\g<exact>\\approx \g<rough>", text)
     theirs = _OWN_ROUNDING.fullmatch(truth) if question and _ROUNDED.fullmatch(text) else None
@@ -840,7 +883,10 @@ def _as_rounded(text: str, truth: str, question: str | None) -> tuple[str, str]:
 
 
 def _said_alone(text: str, asked: Question) -> str:
-    """A value without the substance, the kind of line or what is counted, where the question tells that."""
+    r"""A value without a substance, a kind of line or a counted noun that the question has.
+
+    Such as `1500` for `\text{shilingi }1500`, of a question about shilingi.
+    """
     text = lines_of_kinds(without_substance(in_figures_of_oxidation(text, asked), asked), asked)
     if (dotted := _DOTTED.search(text)) and re.search(rf"{dotted[0].replace('.', '[.]')}(?![A-Z])", asked.text):
         text = text.replace(dotted[0], dotted[0].replace(".", ""))
@@ -850,12 +896,12 @@ def _said_alone(text: str, asked: Question) -> str:
     noun, asks = counted["noun"].lower(), asking_clause(asked.text)[0] or re.split(r"[.?!,]\s", asked.text)[-1]
     if noun not in asks.lower():
         return text
-    # where nouns stand before their numbers: `shilingi 1500`
+    # only in a language whose nouns come before their numbers: `shilingi 1500`
     return counted["amount"] if re.search(rf"(?<!\w){noun}\s\$?\d", asked.text.lower()) is not None else text
 
 
 _NUMBER_ALONE = re.compile(r"\d+(?:[.,]\d+)?|\\[dt]?frac\{\d+\}\{\d+\}|\d+/\d+")
-# How many times a value is another one: behind the word of a question, and behind a number
+# Words for `times`, as in `3 times as many`: behind `how many` in a question, and behind the number of an answer
 _TIMES_WORD = "倍|배|раза?|рази|разів|times|-?fache?[nrs]?|-?mal|fois|veces|vezes|volte|raz[ay]?|kat[ıi]?|lần|kali"
 _ASKS_TIMES = re.compile(
     r"(?:何|多少|[几幾]|몇 ?|(?:сколько|скільки|how many|wie ?viel|combien de|cuántas|quantas|quante|ile|kaç"
@@ -863,7 +909,7 @@ _ASKS_TIMES = re.compile(
     re.IGNORECASE,
 )
 _TIMES = re.compile(rf"\A(?:[ву] )?(?P<number>.*[\d}}]) ?(?:{_TIMES_WORD})\Z")
-# A solid by its vertices: `V_{S.ABCD}`
+# A solid with the names of its vertices: `V_{S.ABCD}`
 _DOTTED = re.compile(r"(?<=_\{)[A-Z]\.[A-Z]{2,6}(?=\})")
 _NOUN_FIRST = re.compile(r"\\text\s*\{\s*(?P<noun>[^\W\d_]{3,14})\s*\}\s*(?P<amount>\d(?:[\d.,]|\{,\})*)")
 
@@ -880,11 +926,14 @@ _MOMENT = re.compile(
 
 
 def _in_one_sign(moment: re.Match[str]) -> str:
+    r"""An expected value or a variance in one notation: `E(X)` for `\mathbb{E}[X]`, `V(X)` for `Var(X)`."""
     return f"{'E' if moment['sign'] == 'E' else 'V'}({moment['of']})"
 
 
 def prepared(answer: str, ground_truth: str, question: str | None) -> tuple[str, str, str | None]:
-    """An answer, its reference and the question as they are compared: in one notation, without what says nothing.
+    """Answer, reference and question as they are compared: in one notation, without wrapping and needless words.
+
+    For `$12,50$`, `12.50` and a German question, `12.50` and `12.50`.
 
     Raises:
         JudgeError: the reference is unusable.
@@ -907,20 +956,20 @@ def prepared(answer: str, ground_truth: str, question: str | None) -> tuple[str,
             text = residues_listed(text, truth, asked.text)
             sides = [by_sides(one, asked, in_order=False) for one in (text, truth)]
             if sides[0] != text and sides[1] != truth:
-                # either side may be told first
+                # the sides of a rectangle may come in either order
                 text, truth = sides
             if asked.has(_ASKS_TIMES):
                 text, truth = (_TIMES.sub(r"\g<number>", unset(one)) for one in (text, truth))
             if _NUMBER_ALONE.fullmatch(truth) is not None:
                 text = in_asked_unit(text, asked.asked_units, asked.numbers)
             text, truth = in_asked_form(_said_alone(text, asked), _said_alone(truth, asked), asked)
-    text, truth, question = _by_text(text, truth, question)
+    text, truth, question = _with_values_for_letters(text, truth, question)
     truth = _pointed(own := truth, text, question)
     if "=" not in truth:
         text = _of_asked(text, question)
     elif "=" not in text:
         truth = _of_asked(truth, question)
-    text = _ungrouped(text, truth, question, has_comma="," in own and "," not in truth)
+    text = _in_notation_of_reference(text, truth, question, has_comma="," in own and "," not in truth)
     return text, truth, question
 
 
@@ -933,7 +982,7 @@ def _stages_of_one(
     has_worker: bool,
     reads_long: bool,
 ) -> Asking:
-    """As `_stages`, of the texts as they are."""
+    """As `_stages`, but only for the whole texts, without their parts."""
     text, truth, question = prepared(answer, ground_truth, question)
     known = _numbers_first(text, truth, None if copied == "accept" else question)
     if known is not None:
@@ -955,7 +1004,7 @@ def _stages_of_one(
 
 
 def _cheap_verdict(pair: Pair, copied: Copied) -> MathVerdict | None:
-    """The verdict of the cheap stages behind the exact one, whose texts differ."""
+    """The verdict of the cheap stages on two texts that differ; None if they reach none."""
     for stage in CHEAP_STAGES[1:]:
         verdict = run_stage(stage, pair, copied=copied)
         if verdict is not None:
@@ -967,7 +1016,7 @@ def _cheap_verdict(pair: Pair, copied: Copied) -> MathVerdict | None:
 
 
 def read_pair(pair: Pair, copied: Copied) -> ReadPair:
-    """The cheap stages of a long pair, for a worker.
+    """The result of the cheap stages on a pair; a worker runs this on long pairs.
 
     Raises:
         JudgeError: the reference cannot be read.
@@ -977,6 +1026,7 @@ def read_pair(pair: Pair, copied: Copied) -> ReadPair:
 
 
 def _of_worker(stage: str, pair: Pair, found: tuple[Verdict, str]) -> MathVerdict:
+    """The verdict from the outcome and the reason that a worker found."""
     outcome, reason = found
     return MathVerdict(outcome, stage, reason or f"{stage}: {_shown(_OUTCOMES[outcome], pair.answer, pair.truth)}")
 
@@ -1009,26 +1059,29 @@ def run_stage(
 
 
 def _unearned(pair: Pair) -> str | None:
+    """The reason why an equal answer does not count: a copy of the question or unfinished work; None if it counts."""
     ref, ans, question = pair.ref.node, pair.ans.node, pair.question
     if ref is None or ans is None or question is None:
         return None
     if ref == ans and symbols(ref):
-        # the reference's own form is worked out: `\\cos(2x)` for `\\cos 2x`
+        # the reference's own form is finished work: `\\cos(2x)` for `\\cos 2x`
         return None
     if isinstance(ans, Relation):
         members = [part.strip() for part in re.split(r"=|\\approx(?![a-z])", pair.answer)]
         if set(ans.operators) <= {"=", "~", ":"} and (ref in ans.args or pair.ref.text in members) and not symbols(ans):
-            # a calculation that has its form, too
+            # a calculation that contains the reference's form
             return None
         ans = with_args(ans, tuple(map(measured, ans.args)))
     return unearned(question, measured(ans), measured(ref), pair.answer, pair.ref.text)
 
 
 def _exact(pair: Pair) -> tuple[Outcome, str]:
+    """The stage `exact`: equal if both texts are the same."""
     return (EQUAL if pair.answer == pair.truth else UNKNOWN), ""
 
 
 def _normalised(pair: Pair) -> tuple[Outcome, str]:
+    """The stage `normalised`: compares words and tokens, and refuses what cannot be read or is about something else."""
     if not pair.answer:
         return DIFFERENT, "the box is empty"
     if (formed := forms(pair)) is not UNKNOWN:
@@ -1043,14 +1096,14 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
     ref, ans = pair.ref, pair.ans
     if ans.tokens and ans.tokens == ref.tokens:
         return EQUAL, ""
-    # a counting letter is whole whether or not a side says so
+    # a counting letter such as `k` is a whole number, whether or not a side states it
     if ref.fields and ans.fields and ref.fields ^ ans.fields not in (frozenset(), _WHOLE):
         return DIFFERENT, "said of other numbers"
     if ans.fields and ref.fields is None and ans.node is not None and not symbols(ans.node) and _bounds(ans.fields):
         return DIFFERENT, "said of a part of the arguments"
     if ans.fields and NARROWED in ans.fields and not ref.fields and not _speaks_of_bounds(pair.question):
         return DIFFERENT, "said of a part of the arguments"
-    if not ref.fields and ans.fields and _confines_real(pair):
+    if not ref.fields and ans.fields and _is_on_part_of_reals(pair):
         return DIFFERENT, "said of a part of the arguments"
     if not ref.fields and ans.fields and _confines_constant(pair):
         return DIFFERENT, "said of a part of the constants"
@@ -1072,7 +1125,7 @@ _IN_PARENTHESES = re.compile(r"\([^()<>,]*,[^()<>,]*\)")
 
 
 def _is_interval_for_pair(pair: Pair) -> bool:
-    """Whether an answer reads the pair that a question asks for as an open interval, `1<x<2` for `(1,2)`."""
+    """Whether an answer gives an interval, `1<x<2`, where the question asks for the pair `(1,2)`, such as a point."""
     if _IN_PARENTHESES.fullmatch(pair.truth) is None or not (pair.answer[:1] == "]" or "<" in pair.answer):
         return False
     asked = pair.question.text if pair.question is not None else ""
@@ -1080,7 +1133,7 @@ def _is_interval_for_pair(pair: Pair) -> bool:
 
 
 _IN_ORDER = re.compile(r"\b[a-z]\s*<\s*[a-z]\b")
-# A reference of digits, signs and commands only: its quantity is not named
+# A reference without a letter: it does not name its quantity
 _BARE_VALUE = re.compile(r"(?:\\[a-zA-Z]+|[\W\d_])+")
 
 
@@ -1088,7 +1141,10 @@ _HOUR = re.compile("[:点點時时시]")
 
 
 def _other_words(pair: Pair) -> str:
-    """What of the answer's words speaks of something else than the question asks for; empty where none does."""
+    """A word of the answer that makes it an answer to something else; empty if there is none.
+
+    Such as `girls` for `12 girls`, if the question gives the girls and asks for the boys.
+    """
     is_time = _HOUR.search(pair.answer) is not None and time_of_day(without_next_day(pair.answer)) is not None
     if pair.question is None or is_time:
         # the words of a time of day are all understood
@@ -1097,7 +1153,7 @@ def _other_words(pair: Pair) -> str:
 
     def is_understood(word: str) -> bool:
         unit = unit_named(word)
-        # a unit of another language is compared where the reference has one
+        # a foreign unit is compared later if the reference has letters
         is_one = is_physical(((singular(word), 1),)) or unit in units_named_in(question) or any(map(str.isalpha, truth))
         is_unit = unit is not None or word in IN_LOWER_CASE
         return (is_unit and is_one) or word in NUMBER_WORDS or word in COUNTERS
@@ -1125,8 +1181,11 @@ _FUNCTION = re.compile(r"(?<![a-zA-Z])[a-zA-Z]\(([a-z])\)\s*=")
 _OF_REALS = re.compile(r"\\mathbb\s*\{?\s*R\s*\}?\s*(?:\\(?:long)?(?:to|rightarrow)(?![a-z])|→)|ℝ\s*(?:→|\\to)")
 
 
-def _confines_real(pair: Pair) -> bool:
-    """Whether a function of all real numbers is told of a part of them: `f(x)=x` for all integers x."""
+def _is_on_part_of_reals(pair: Pair) -> bool:
+    r"""Whether the answer gives a function for some arguments only, though the question asks for one on all reals.
+
+    Such as `f(x)=x\text{ for all integers }x`, if it asks for `f:\mathbb{R}\to\mathbb{R}`.
+    """
     assert pair.ans.fields is not None
     if pair.question is None or _SMALLER.isdisjoint(pair.ans.fields) or not pair.question.has(_OF_REALS):
         return False
@@ -1138,7 +1197,7 @@ def _confines_real(pair: Pair) -> bool:
 
 
 def _confines_constant(pair: Pair) -> bool:
-    """Whether the words behind a formula confine a constant that the reference leaves free: `y=Ce^x` where C>0."""
+    r"""Whether the answer restricts a constant that the reference leaves free: `y=Ce^x\text{ where }C>0`."""
     assert pair.ans.fields is not None
     fields = pair.ans.fields - {NARROWED}
     if _SMALLER.isdisjoint(fields) and not any(field[0] in "<>" for field in fields):
@@ -1149,7 +1208,7 @@ def _confines_constant(pair: Pair) -> bool:
     # the bounds of arguments may be those of the domain
     known = {*_LETTER.findall(asked), *_ARGUMENTS}
     free = {*pair.ref.tokens} & _CONSTANTS - known
-    # another letter may stand for a constant, whose numbers are not whole
+    # the answer may have a different letter for the constant
     turns = "\\pi" in pair.ref.tokens and "integer" not in fields
     letters -= known if free or turns else known | _COUNTING
     free |= {*pair.ref.tokens} & _COUNTING - known if turns else frozenset()
@@ -1159,6 +1218,7 @@ def _confines_constant(pair: Pair) -> bool:
 
 
 def _bounds(fields: frozenset[str]) -> bool:
+    """Whether the stated domain of a letter is a bound or an exclusion, such as `>0`."""
     return any(field[0] in "<>!" for field in fields)
 
 
@@ -1166,10 +1226,12 @@ _WHOLE = frozenset({"integer"})
 
 
 def _speaks_of_bounds(question: Question | None) -> bool:
+    """Whether a question is known and has bounds or a kind of numbers, such as `x>0` or `positive`."""
     return question is not None and question.bounds_arguments
 
 
 def _numeric(pair: Pair) -> tuple[Outcome, str]:
+    """The stage `numeric`: as `_structure`, but only for two sides of numbers and arithmetic, such as `5` and `6`."""
     ref, ans = pair.ref.node, pair.ans.node
     if ref is None or ans is None or not (is_rational(ref) and is_rational(ans)):
         return UNKNOWN, ""
@@ -1177,7 +1239,7 @@ def _numeric(pair: Pair) -> tuple[Outcome, str]:
 
 
 _REAL = frozenset({"real"})
-# Where a parameter is a whole number or the time, or two values are ends
+# Words of a question in which a parameter is a whole number or a time, or two values are the ends of an interval
 _NOT_ALL_REAL = re.compile(
     r"integer|natural|rational|whole|positive|time|position|motion|moves|interval|entier|enter[oa]|inter[io]|ganz|natür|цел|натур|整数|自然数|时刻|位置|区间",
     re.IGNORECASE,
@@ -1186,6 +1248,7 @@ _OF_SETS = frozenset({"\\cup", "\\cap", "\\setminus"})
 
 
 def _structure(pair: Pair) -> tuple[Outcome, str]:
+    """The stage `structure`: compares the readings part by part, as lists, sets, intervals or equations."""
     ref, ans = pair.ref, pair.ans
     if ref.reading is None or ans.reading is None or ref.node is None or ans.node is None:
         return UNKNOWN, ""
@@ -1210,12 +1273,13 @@ _OUTCOMES = {"equal": EQUAL, "different": DIFFERENT, "undecided": UNKNOWN}
 
 
 def written_alike(text: str) -> MathVerdict:
-    """The verdict on an answer with the reference's own text."""
+    """The verdict `equal` on an answer whose text is the reference's."""
     shown = short(text)
     return MathVerdict("equal", "exact", f"exact: {shown} = {shown}")
 
 
 def verdict_of(stage: str, outcome: Outcome, text: str, truth: str, note: str = "") -> MathVerdict:
+    """The verdict of a stage, with a reason like `numeric: 5 ≠ 6`; `note` is added to it in brackets."""
     reason = f"{stage}: {_shown(outcome, text, truth)}{note and f' ({note})'}"
     if note.startswith(UNREAD):
         reason = f"{note}: {short(text)}"
@@ -1223,5 +1287,6 @@ def verdict_of(stage: str, outcome: Outcome, text: str, truth: str, note: str = 
 
 
 def _shown(outcome: Outcome, text: str, truth: str) -> str:
+    """Answer and reference with the outcome between them: `5 ≠ 6`."""
     sign = "=" if outcome is EQUAL else "≠" if outcome is DIFFERENT else "?"
     return f"{short(text)} {sign} {short(truth)}"
