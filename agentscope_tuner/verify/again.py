@@ -1,8 +1,8 @@
-r"""What the text behind an answer states again: another answer, or the same one in another spelling.
+r"""Answers that are stated again behind an answer: a different one, or the same one in a different spelling.
 
 A statement is a value behind a label (`Answer: 36`, `答えはCです`), in a tag, behind `####`, or where the text goes on
-from the answer (`, i.e. $3\pi$`, `No, it is 36`). Who compares values compares them. A plain number may be another
-answer without any label.
+from the answer (`, i.e. $3\pi$`, `No, it is 36`). A plain number may be a different answer without any label. Values
+are not compared here: the caller does that.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from agentscope_tuner.verify.labels import ANSWER, is_denied, is_prose, same_tex
 from agentscope_tuner.verify.remarks import INSTEAD, is_adverse, is_neutral, opens_formula, plain_end
 from agentscope_tuner.verify.words import OPENS, joining
 
-# `the answer` in the languages of the models' solutions: behind a box it announces another answer
+# `the answer` in the languages of the models' solutions: behind a box it announces a second answer
 _ANSWER_WORDS = (
     rf"{ANSWER}|result|solution|soluci[oó]n|solução|soluzione|total|value|correction|ergebnis|lösung|résultat|resultado|risultato|решение|результат"
     "|wynik|sonuç|kết quả|(?<!能)结果|الناتج"
@@ -43,7 +43,7 @@ _EQUATION = re.compile(
     r"\$(?>[^$\n]*?(?:=|\\equiv(?![a-z])))[^$\n]*+\$|\\[(\[](?>[^\n]*?=)[^\n]*?\\[)\]]"
     r"|(?<!\d)[\d)][\d\s+*/^().×·÷-]*+=\s*[\d.,]+"
 )
-# What says why, or what the value counts: numbers in it are no other answer
+# A reason, a bracket or a list of what is counted: numbers in it are not a second answer
 _EXPLAINS = re.compile(
     r"\b(?:am|are|be) \$?\d[\d.]*\s?\\?%\$? (?:confident|certain|sure)\b"
     r"|[(（][^()（）\n]{1,120}[)）]|(?:\bi\.e\.|\b(?:since|because|namely|nämlich|weil|denn|porque|parce que|car"
@@ -64,7 +64,7 @@ _STATES = re.compile(
 _MOST_STATED = 8
 # Three numbers or more
 LIST = re.compile(rf"(?<!\w)\$?{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?){{2,}}")
-# A label and what joins it to its value; without the words that also name other quantities
+# A label and the verb or mark before its value; without `total` and `value`, which may name other quantities
 _NAMES_ANSWER = _ANSWER_WORDS.replace("|total|value", "")
 _LABEL = re.compile(
     rf"(?<![a-z])(?:{_NAMES_ANSWER})(?![a-z])[^。.\n\d:：=$\\()（）]{{0,30}}?\s*"
@@ -72,12 +72,12 @@ _LABEL = re.compile(
     r"|ist|lautet|est|es|é|è|là|adalah|jest|to|هو|هي)(?![^\W_])|是|为|為|は|[은는])",
     re.IGNORECASE,
 )
-# Signs that mark an answer by themselves
+# A tag or `####`, which mark an answer by themselves
 _MARKED = re.compile(
     r"<(?:answer|final|result)\w*>(?P<tagged>.{1,300}?)</|(?:\A|\n)####[^\S\n](?P<hashed>[^\n]{1,200})", re.DOTALL
 )
-# How a text goes on from an answer to the same one or another
-# What ends a sentence behind its value in some languages
+# How a text goes on from an answer to the same one or a different one: `or`, `i.e.`, `=`
+# Words that end a sentence behind its value in some languages
 _ENDINGS = "です|である|だ|입니다|이다|이에요|है|olur"
 _GOES_ON = re.compile(
     rf"(?:{_ENDINGS}|[\s$*_.,;。।，、（(～)\]\\}}])*?"
@@ -114,12 +114,16 @@ _CAPITALS = re.compile(r"(?<![^\W_])[A-Z]{2,6}(?![^\W_])|\\(?:mathrm|operatornam
 
 
 def statements(rest: str, content: str, before: str = "") -> Iterator[tuple[tuple[str, ...], int, int]]:
-    """Each value that the text behind an answer states as an answer, in its possible spellings, with its place.
+    """Each value that the text behind an answer states as an answer: its possible spellings, its start and its end.
+
+    For `so the answer is 36.` it is `(("36",), 7, 20)`.
 
     Args:
-        before: the text before the answer, whose words may announce another one, in any language.
+        rest: the text behind the answer; the positions are positions in it.
+        content: the answer.
+        before: the text before the answer, whose words may announce a second one, in any language.
     """
-    # of a tag, the name is no label
+    # the name of a tag, `<answer>`, is not a label
     untagged = _MARKED.sub(lambda mark: " " * len(mark[0]), rest)
     leads = [*_LABEL.finditer(untagged), *_CORRECTS.finditer(rest), *_EQUALS.finditer(rest)]
     leads += _announced_alike(before, rest)
@@ -150,9 +154,13 @@ _COMES = re.compile(rf"[^\W\d_]{_VALUE_BEHIND}", re.IGNORECASE)
 
 
 def _announced_alike(before: str, rest: str) -> Iterator[re.Match[str]]:
-    """Where the words that announce the answer, `Jibu ni`, stand once more, in whatever language they are.
+    """Each match in `rest` of the words that announced the answer, in any language: of `Jibu ni`, if it occurs again.
 
-    A word or two may stand between them: `jibu sahihi ni`.
+    Up to two words may be between them: `jibu sahihi ni`.
+
+    Args:
+        before: the text before the answer.
+        rest: the text behind it.
     """
     frame = _FRAME.search(before[-_FRAME_NEAR:])
     words = [] if frame is None else frame[1].replace(":", " ").lower().split()
@@ -169,18 +177,20 @@ def _announced_alike(before: str, rest: str) -> Iterator[re.Match[str]]:
 
 
 def _has(said: str, content: str) -> bool:
-    """Whether a statement holds the answer's text."""
+    """Whether the statement `said` contains the answer `content` as a whole word: `the answer is 36` contains `36`."""
     return re.search(rf"(?<![\w.]){re.escape(content.strip())}(?!\w|\.\d)", said) is not None
 
 
 def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
-    """A statement, and the formula that it begins with; empty where it states no value.
+    r"""The possible spellings of a statement: `$3\pi$ metres long` and its formula `$3\pi$`, `B) 7` and `B`.
+
+    Empty if it states no value.
 
     Args:
         worded: whether one or two words may be the value.
     """
     said = _COPULA.sub("", said).strip().removeprefix('\\"').rstrip('\\"').strip(' \n"')
-    # a bracket that stood before it; `[2,7)` has its own
+    # a closing bracket that was opened before the statement; `[2,7)` has its own
     if said[-1:] in (")", "）") and sum(map(said.count, "([（")) < sum(map(said.count, ")）")):
         said = said[:-1].rstrip()
     if said.endswith("}") and said.count("{") < said.count("}"):
@@ -198,7 +208,7 @@ def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
     return (said,) if worded and len(words) <= 2 and not all(map(is_neutral, words)) else ()
 
 
-# What is said of another quantity: `the other root is 3`, `(b) 7`
+# Words for a different quantity than the answer: `the other root is 3`, `(b) 7`
 _OF_ANOTHER = re.compile(
     r"\b(?:the|die|der|das|la|le|el|il|o|a) (?:next|suivante?|siguiente|successiv[oa]|próxim[oa]|nächste[nrs]?"
     r"|other(?! (?:candidate|answer|value|option|choice|possib|result))"
@@ -206,7 +216,7 @@ _OF_ANOTHER = re.compile(
     r"|\bдруг\w+|另一|もう一|他の|다른|\bpart \(?(?:[b-h]\)?)? ?[:：]|\A\W*\([b-h]\)",
     re.IGNORECASE,
 )
-# Where a sentence ends with a step of the solution: `if you have questions about step 3`
+# The number of a step at the end of a sentence: `if you have questions about step 3`
 _OF_STEP = re.compile(
     r"(?:\b(?:step|schritt|étape|paso|passo|шаг\w*|adım|bước)\s|步骤?|ステップ|단계\s?)[\d.]+\W*\Z",
     re.IGNORECASE,
@@ -214,7 +224,7 @@ _OF_STEP = re.compile(
 _READ_BEHIND = 2_000
 
 
-#: What says what something is: `so the number asked for is $60-40=20$`
+#: A verb like `is` before a value: `so the number asked for is $60-40=20$`.
 IS_SAID = re.compile(
     r"(?<![^\W_])(?:is|are|was|be|equals|ist|sind|beträgt|est|vaut|es|son|é|são|è|равно|равен|равна)"
     r"(?:\s(?:actually|really|indeed|then|thus|therefore|now|instead|simply|just|eigentlich|tatsächlich|en fait"
@@ -230,11 +240,14 @@ _ENDS = re.compile(r"[\s.。!！*$}\])）]*+(?:\\[)\]][\s.]*)?")
 _FIRST_SIDE = re.compile(rf"(?:\$|\\[(\[])\s*({_NUMBER})\s*=")
 
 
-def _unless_it_concludes(content: str, equation: re.Match[str]) -> str:
-    """Nothing of an equation but the value that its sentence gives to something; nothing at all of one in the letters
-    of the answer.
+def _conclusion_of(content: str, equation: re.Match[str]) -> str:
+    """The replacement for an equation in the text: its value if the sentence concludes with it, else a space.
 
-    Behind a plain number, so does an equation of numbers that ends the text, but for one behind a colon: `Check:`.
+    `20` for `so the number is $60-40=20$`, a space for `Check: $60-40=20$`, which is a step. Also a space for an
+    equation in the answer's own letters.
+
+    Args:
+        content: the answer. If it is a plain number, an equation of numbers that ends the text is a conclusion, too.
     """
     letters, behind = _letters(content), equation.string[: equation.start()]
     if letters and letters <= _letters(equation[0]):
@@ -253,7 +266,11 @@ def _unless_it_concludes(content: str, equation: re.Match[str]) -> str:
 
 
 def _is_alike(behind: str, equation: str) -> bool:
-    """Whether an equation before it in the sentence has its value, as where two roots are checked."""
+    """Whether an earlier equation of the same sentence has the same value, as when two roots are checked.
+
+    Args:
+        behind: the text between the answer and the equation.
+    """
     last = _LAST_SIDE.search(equation)
     before = _SENTENCE_MARK.split(behind)[-1]
     return last is not None and any(
@@ -262,13 +279,17 @@ def _is_alike(behind: str, equation: str) -> bool:
 
 
 def _unless_it_states(reason: re.Match[str]) -> str:
+    """The replacement for a reason in the text: itself if it states an answer, `since …, so it is 17`, or a space."""
     behind = reason.string[: reason.start()]
     labels = reason[0][0] in ":：" and _STATES.search(behind[behind.rfind("\n") + 1 :]) is not None
     return reason[0] if labels or _STATES.search(reason[0]) is not None else " "
 
 
 def _unless_counted(content: str, listed: re.Match[str]) -> str:
-    """A list of numbers but for one that an answer counts or adds up: `These are 2, 3 and 5`, of 3 or of 10."""
+    """The replacement for a list of numbers in the text: a space if the answer is their count or sum, else the list.
+
+    A space for `2, 3 and 5`, if the answer `content` is `3` or `10`.
+    """
     numbers = re.findall(_NUMBER, listed[0])
     whole = [int(one) for one in numbers if one.isdigit() and len(one) <= _FEW_DIGITS]
     adds_up = len(whole) == len(numbers) and content == str(sum(whole))
@@ -281,26 +302,30 @@ _FIRST_WORDS = frozenset(re.findall("[a-z]+", _GOES_ON.pattern + _CORRECTS.patte
 
 @lru_cache(maxsize=8_192)
 def _labels(word: str) -> bool:
+    """Whether a text contains a word that announces an answer, such as `answer` or `choose`."""
     return re.search(rf"{_NAMES_ANSWER}|choose|select|pick|选|選", word) is not None
 
 
 def states_nothing(rest: str) -> bool:
-    """Whether the text behind an answer is the plain end of its sentence, in which no word announces another value."""
+    """Whether the text behind an answer is the plain end of its sentence: ` apples.`, but not ` or 7.`
+
+    Then it has no number and no word that announces a value, and need not be searched.
+    """
     if (end := plain_end(rest)) is None or end.has_number:
         return False
     return _FIRST_WORDS.isdisjoint(end.words[:1]) and not any(map(_labels, end.words))
 
 
 def announces(text: str) -> bool:
-    """Whether a text announces a number as an answer."""
+    """Whether a text announces a number as an answer: `The answer is 7`."""
     return _ANNOUNCED.search(text) is not None
 
 
 def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
-    """The values that the text behind a box states again, each in its possible spellings.
+    """The values that the text behind a box states as a different answer, each in its possible spellings.
 
-    A value that is stated as an answer is one, and so is a number that is news: neither the box nor the text before it
-    has it, whatever language says it.
+    Behind a box with 35, `Sorry, the answer is 36.` gives `(("36",),)`. A number without a label counts, too, if
+    neither the box nor the text before it has it.
 
     Args:
         text: the whole output.
@@ -315,11 +340,11 @@ def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[
     for _, begins, ends in stated:
         rest = f"{rest[:begins]}{' ' * (ends - begins)}{rest[ends:]}"
     found += _formulas_stated(text[:start], rest, content)
-    return (*found, *(_news(text[:start], rest, content) if any(map(str.isdigit, rest)) else ()))
+    return (*found, *(_new_numbers(text[:start], rest, content) if any(map(str.isdigit, rest)) else ()))
 
 
 _FORMULA = re.compile(r"\$\$?([^$]{1,200}?)\$|\\\((.{1,200}?)\\\)|\\\[(.{1,200}?)\\\]", re.DOTALL)
-# What turns to a formula by itself: `On second thought $\\frac15$`, `Or perhaps`, `In truth,`
+# Words that introduce a correction: `On second thought $\\frac15$`, `Or perhaps`, `In truth,`
 _TURNS_TO = (
     r"\A\W*+(?:P\.?S\.?\W+)?(?:or|oder|ou|или|no|nein|non|não|нет|ні|nej|nee|nie|ne|hayır|không|bukan"
     r"|on second thoughts?|on reflection|in truth|in fact"
@@ -328,7 +353,7 @@ _TURNS_TO = (
     r"(?:perhaps|maybe|rather|possibly|was it|is it|it (?:is|was|reads))?[\s,:]*\Z"
 )
 _TURNS = re.compile(_TURNS_TO, re.IGNORECASE)
-# A value that is no plain number, and no relation; or an interval or a set of numbers
+# A value that is neither a plain number nor a relation, or an interval or a set of numbers
 _CLOSED = re.compile(
     r"\A\s*+(?:\\left)?(?:[(\[]|\\\{)(?:[-\d\s.,;/]|\\infty)++(?:\\right)?(?:[)\]]|\\\})\s*+\Z|"
     r"(?=[^=<>]*\\(?:[dt]?frac|sqrt|pi|binom|begin\{[a-zA-Z]{0,2}matrix\})(?![a-z]))(?!.*\\(?:[lg]eq?|ne|approx|equiv|times|cdot|in|text)(?![a-z]))"
@@ -340,13 +365,22 @@ _LEADS = re.compile(
 
 
 def _letters(formula: str) -> frozenset[str]:
+    r"""The single letters of a formula: `x` and `y` of `\frac{x}{ab} + y`."""
     return frozenset(re.findall(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])", formula))
 
 
 def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
-    """The formulas in the answer's letters that the text behind it says to be something, if no text before has them."""
+    """The formulas behind an answer that may be a different answer: `x+2` of `The correct one is $x+2$`, behind `x+1`.
+
+    They have the answer's letters, a word like `is` or a correction leads them, and no text before has them.
+
+    Args:
+        before: the text before the answer.
+        rest: the text behind it.
+        content: the answer.
+    """
     letters, is_related = _letters(content), "=" in content
-    # of numbers alone those that are no plain ones: `the area is $\frac{34}{3}$`
+    # of formulas without letters only those that are not plain numbers: `the area is $\frac{34}{3}$`
     is_read = letters or any(map(str.isdigit, content))
     rest = _OWN_FORMULA.sub(" ", rest) if is_read and opens_formula(before) else rest
     formulas = list(_FORMULA.finditer(rest)) if is_read else []
@@ -359,7 +393,7 @@ def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
         if _letters(said) != letters or ("=" in said) != is_related or same_text(said) in known:
             continue
         if is_related and _DERIVED.match(said) is not None and _DERIVED.match(content) is None:
-            # of `y`, what `y'` is
+            # the answer gives `y`, and this formula `y'`
             continue
         if not letters and (is_related or _CLOSED.match(said) is None):
             continue
@@ -370,7 +404,7 @@ def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
             continue
         is_led = _LEADS.search(clause) is not None or (named[-1:] in ":：" and (not letters or _labels(clause)))
         if is_led and not is_denied(clause) and _OF_ANOTHER.search(clause) is None:
-            # what turns to it names no thing
+            # words of a correction, `On second thought`, do not name a thing
             of = "" if _TURNS.match(clause) is not None else clause
             of = named[:-1] if not letters and named[-1:] in (":", "：") else of
             found.append(NewFormula(said, of.rpartition(":")[2].rpartition("：")[2]))
@@ -383,7 +417,10 @@ _DERIVED = re.compile(
 
 
 def _turns_to_relation(clause: str) -> bool:
-    """Whether no more than an apology or a correction stands before `x=5`, that ends its sentence, and no place."""
+    """Whether the words before a relation, such as `x=5`, may be a correction: one or two, as in `Sorry, x=5`.
+
+    Words that open a condition, such as `for` and `where`, are no correction.
+    """
     words = re.findall(r"[^\W\d_]+", clause.lower())
     # `of toch`: or yet
     return 0 < len(words) <= _MOST_TURNING and OPENS.isdisjoint(words[words[0] == "of" :])
@@ -393,18 +430,22 @@ _MOST_TURNING = 2
 
 
 class NewFormula(tuple[str, ...]):
-    """A formula that is said behind a box to be something, and in `led` the words that say of what."""
+    """The only spelling of a formula behind a box that may be a different answer.
+
+    Attributes:
+        led: the words that say what the formula is, such as `The area is`; may be empty.
+    """
 
     led: str
 
     def __new__(cls, formula: str, led: str) -> NewFormula:
-        """The formula as its only spelling."""
+        """Make it of the formula's text and of the words before it."""
         one = super().__new__(cls, (formula,))
         one.led = led
         return one
 
 
-# What says of a formula no more than that it is the one asked for
+# Words that call a value right, or the answer
 CALLS_RIGHT = re.compile(
     rf"(?:corr[eé]ct|corrett|giust|right|true|actual|real|richtig|korrekt|верн|правильн|poprawn|prawidł|správn|riktig|juist|đúng"
     rf"|benar|doğru|{_ANSWER_WORDS})\w*",
@@ -412,12 +453,12 @@ CALLS_RIGHT = re.compile(
 )
 
 
-#: What stands before a number that is said to be rounded.
+#: The prefix in spellings of a number that the text calls rounded.
 ROUGHLY = "\\approx "
 _PERCENT = re.compile(
     r"\s?(?:\\,)?\\?[%％]|\s(?:per ?cent|prozent|pour cent|por ciento|por cento|per cento|процент)", re.IGNORECASE
 )
-#: What says that the number behind it is rounded.
+#: Words that call the number behind them rounded.
 ROUGHLY_BEFORE = re.compile(
     r"(?:\b(?:about|around|roughly|approximately|environ|etwa|rund|ungefähr|circa|cerca de|aproximadamente"
     r"|около|примерно|приблизительно|приблизно|khoảng|około|yaklaşık|ongeveer|ungefär|cirka|omtrent|noin|přibližně|asi"
@@ -430,7 +471,13 @@ ROUGHLY_BEFORE = re.compile(
 
 
 def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
-    """A number's possible spellings: a percentage is a decimal, too, and a rounded number follows `\\approx`."""
+    r"""The possible spellings of a number in a text: `0.4` and `40` for `40%`, `3.5` and `3,5` for a decimal comma.
+
+    With a unit behind it, `24\text{ minutes}` and `24`; a number that is called rounded gets the prefix `\approx `.
+
+    Args:
+        group: the group of the match that is the number.
+    """
     spellings = [found[group]]
     plain = found[group].replace("{,}", ".").replace(",", ".").replace("−", "-")
     if _PERCENT.match(found.string, found.end(group)) is not None and plain.count(".") <= 1 and "/" not in plain:
@@ -470,7 +517,7 @@ _ROUGHLY_NEAR = 20
 _IN_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+")
 
 
-# What a denial before it does not deny: `the sales were not 78, so the number is 12`
+# The beginning of a conclusion, which a denial before it does not deny: `the sales were not 78, so the number is 12`
 _CONCLUDES = re.compile(
     r"[;；]|[,，]\s*(?:and |и )?(?:so|thus|therefore|hence|then|but|daher|also|folglich|donc|alors|luego|quindi"
     r"|portanto|dunque|поэтому|значит|所以|因此|故|则|だから|따라서)",
@@ -479,20 +526,29 @@ _CONCLUDES = re.compile(
 
 
 class NewNumber(tuple[str, ...]):
-    """The spellings of a number that is news behind a box: the last of several that speaks of the answer counts."""
+    """The spellings of a number behind a box that is new there; of several, only the last about the answer counts."""
 
 
-def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
-    """The numbers behind a box that may be another value, because a label or no text before has them, from the last."""
+def _new_numbers(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
+    r"""The numbers behind a box that may be a different answer, the last first, each in its possible spellings.
+
+    `(("36\text{ metres}", "36"),)` for `It is 36 metres, not 35`, behind a box with 35. A number that the text before
+    has, too, counts only behind a label.
+
+    Args:
+        before: the text before the box.
+        rest: the text behind it.
+        content: the text in it.
+    """
     # the rest of the box's own formula is read with the box, and an equation is a step or a check
     rest = _EQUATION.sub(
-        partial(_unless_it_concludes, content),
+        partial(_conclusion_of, content),
         _OWN_FORMULA.sub(" ", rest) if opens_formula(before) else rest,
     )
     if _letters(content.rpartition("=")[2]) and _RELATED.search(content) is None:
         rest = _WHERE.sub(lambda said: " " if said["letter"] in content else said[0], rest)
     if "," not in content:
-        # beside a number, a point is none
+        # if the answer is a single number, a point such as `(-3,7)` is not a different answer
         rest = _POINT.sub(" ", rest)
     rest = _EXPLAINS.sub(_unless_it_states, rest)
     rest = LIST.sub(partial(_unless_counted, content.strip()), rest)
@@ -501,7 +557,7 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     said, listed = same_text(content), members_of(content) or set(re.findall(_NUMBER, content))
     known = _numbers_known(before, content, rest)
     if len(listed) > 1 and listed <= set(re.findall(_NUMBER, rest)):
-        # all values of the box are said again; those of a point in its order
+        # all values of the box are stated again; those of a point must keep their order
         order = list(dict.fromkeys(one for one in re.findall(r"[-−]?\d+", rest) if one in listed))
         in_order = not members_of(content) or order == list(dict.fromkeys(re.findall(r"[-−]?\d+", content)))
         return () if in_order or _Y_FIRST.search(rest) else ((f"({','.join(order)})",),)
@@ -524,7 +580,7 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     return tuple(news)
 
 
-# Where a formula holds, by a bound of one of its letters: `for $x>0$`
+# A bound of a letter, for which a formula holds: `for $x>0$`
 _RELATED = re.compile(r"[<>≤≥≠]|\\(?:[lg](?:e|eq|t)|neq?)(?![a-z])")
 _WHERE = re.compile(
     rf"\$\s*(?:[-\d.]+\s*(?:{_RELATED.pattern})\s*)?(?P<letter>[a-z])\s*(?:{_RELATED.pattern})\s*[-\d.]+(?:\s*,\s*[-\d.]+)*\s*\$"
@@ -534,12 +590,15 @@ _PLAIN = re.compile(r"\d+(?:\.\d+)?")
 
 
 def members_of(content: str) -> set[str]:
-    """The numbers of a point or an interval, whose comma is no decimal one: `(-3,7)`."""
+    """The numbers of a point or an interval of integers: `-3` and `7` of `(-3,7)`; empty for any other text.
+
+    In brackets the comma is no decimal comma.
+    """
     inside = _POINT.fullmatch(content.strip())
     return set() if inside is None else set(re.findall(r"[-−]?\d+", content))
 
 
-# Of several values, one alone: `only 7 is right`
+# Words that choose one of several values: `only 7 is right`
 _ALONE = re.compile(
     r"\b(?:only|just|nur|bloß|seul\w*|s[oó]l[oa]\w*|soltanto|apenas|somente|только|лишь|tylko|pouze|alleen|bara|endast"
     r"|doar|yalnızca|sadece|hanya|chỉ)\b|[只仅]|だけ|のみ|만",
@@ -554,14 +613,18 @@ _OF_DIGITS = re.compile(
 
 @lru_cache(maxsize=64)
 def _alone_called_right(sentence: str) -> int:
-    """Where a sentence takes one of several values for the whole, `Only 7 is correct`; its length where it does not."""
+    """The position of `only` in a sentence that calls one of several values right: 0 for `Only 7 is correct`.
+
+    The sentence's length if it does not do so.
+    """
     alone = _ALONE.search(sentence)
     return alone.start() if alone is not None and CALLS_RIGHT.search(sentence) is not None else len(sentence)
 
 
 def _is_part(sentence: str, number: re.Match[str]) -> bool:
-    """Whether some of the answer's digits are no other answer: the 315.25 of 2315.25, which is interest, or its last
-    digit.
+    """Whether a number that is a part of the answer's digits is not a different answer.
+
+    Such as `315.25` in `The interest is 315.25`, of an answer 2315.25, or `5` in `It ends in 5`.
     """
     if "." in number[0]:
         words = re.findall(r"[^\W\d_]+", sentence.lower())
@@ -573,9 +636,14 @@ def _is_part(sentence: str, number: re.Match[str]) -> bool:
 
 
 def _numbers_known(before: str, content: str, rest: str) -> set[str]:
-    """The numbers of an answer and of the text before it, whole; 5 is also known where 0.05 stands before.
+    """The numbers of an answer and of the text before it; `5` is also known if the text before has 0.05.
 
-    Both parts of an amount are known where both are said again: `6 dollars and 35 cents`.
+    Both parts of an answer 6.35 are known if `rest` has both: `6 dollars and 35 cents`.
+
+    Args:
+        before: the text before the answer.
+        content: the answer.
+        rest: the text behind the answer.
     """
     known = {
         *re.findall(_NUMBER, content),
@@ -594,10 +662,10 @@ def _numbers_known(before: str, content: str, rest: str) -> set[str]:
 
 
 def _is_number_denied(sentence: str, number: re.Match[str], following: int) -> bool:
-    """Whether a word of denial stands with a number: `not 43`, `43 would be wrong`, and not `that is wrong: it is 43`.
+    """Whether a word of denial is about a number: `not 43`, `43 would be wrong`, but not `that is wrong: it is 43`.
 
     Args:
-        following: where the next number of the sentence stands, or its end.
+        following: the position of the next number in the sentence, or of the sentence's end.
     """
     if _ASKS_WHETHER.match(sentence) and sentence.rstrip()[-1:] in ("?", "？", "؟"):
         # `Should it not be 43?`
@@ -607,19 +675,19 @@ def _is_number_denied(sentence: str, number: re.Match[str], following: int) -> b
         return len(denial["between"].split()) <= _MOST_BETWEEN and CALLS_RIGHT.search(denial["between"]) is None
     back = sentence[number.end() : following]
     said = _PARTS_CLAUSES.split(back)[0] or back
-    # `43 and not 42` denies another
+    # `43 and not 42` denies the other number
     ends = following == len(sentence) or said != back
     return ends and _CONTRASTS.match(back) is None and is_denied(said)
 
 
 _MOST_BETWEEN = 5
 _CONTRASTS = re.compile(r"[\s$)\]\\]*(?:and|or|but|not|rather|instead)\b", re.IGNORECASE)
-# How a question begins that a denial makes a proposal, and not a reason: `Why not 43?`
+# The beginning of a question that proposes a number although it has `not` in it: `Should it not be 43?`
 _ASKS_WHETHER = re.compile(
     r"\W*(?:(?:or|but|oder|ou|o|или)\W+)?(?:is|are|was|should|must|could|would|ist|sollte|muss|müsste)(?:n['’]t)?\b",
     re.IGNORECASE,
 )
-# A denial and what stands between it and the number behind it
+# A denial, and the words between it and the number behind it
 _DENIES_NEXT = re.compile(
     r"(?:\b(?:not|never|neither|nor|cannot|no longer|anything but|other than|different from|far from|unlikely"
     r"|ruled? out|rather than|instead of)\b|n['’]t\b"
@@ -627,7 +695,7 @@ _DENIES_NEXT = re.compile(
     r"|不是|不为|不等于|不会|不可能|并非|绝非|而非|排除)(?P<between>(?:(?!\b(?:not|never|rather|instead)\b).)*)\Z",
     re.IGNORECASE,
 )
-# Where one clause ends and another begins; a comma between numbers parts none
+# The border between two clauses; a comma between numbers is none
 _PARTS_CLAUSES = re.compile(
     r"[;；:：，]|,(?!\s?[$\d-])|\b(?:but|so|thus|therefore|hence|because|since|sondern|also|denn|weil|mais|donc|car"
     r"|parce que|sino|luego|porque|mas|però|perché|но|поэтому|потому что|所以|因此|因为|而是|应)",
@@ -640,10 +708,15 @@ _CLAUSES = re.compile(r"[,，;；:：。!！?？\n]|\.(?!\d)|\b(?:and|while|wher
 
 
 def is_of_else(number: str, behind: str, question: str) -> bool:
-    """Whether a number behind an answer is led, wherever it stands, by the noun of a thing that is not asked about.
+    """Whether a number behind an answer is about something that the question does not ask for, wherever it occurs.
 
-    Such as `The determinant is 8`, of eigenvalues, and `a line with slope -1`. Of a question like `How fast?`, which
-    has no noun for what it asks, nothing is known.
+    Such as 8 in `Of this, 8 is interest`, a part of the answer, in `8 less than the original price`, or in `At that
+    time she will be 8`, if the question asks for the time.
+
+    Args:
+        number: the number's text.
+        behind: the text behind the answer.
+        question: the task's text.
     """
     stands = re.compile(rf"(?<![\d.,]){re.escape(number)}(?![\d.,]*\d)")
     found = list(itertools.islice(stands.finditer(behind), _MOST_SAID + 1))
@@ -657,19 +730,20 @@ _MOST_SAID = 3
 
 
 def sentence_around(behind: str, start: int, end: int) -> tuple[int, str]:
-    """The sentence in which a number stands, and where it begins."""
+    """The position of the sentence around the text from `start` to `end`, and the sentence."""
     begins = max((mark.end() for mark in _SENTENCE_MARK.finditer(behind, 0, start)), default=0)
     stop = _SENTENCE_MARK.search(behind, end)
     return begins, behind[begins : len(behind) if stop is None else stop.start()]
 
 
 def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
+    """As `is_of_else`, for the number from `start` to `end`; `asked` is the question in lower case."""
     begins, sentence = sentence_around(behind, start, end)
     words = re.findall(r"[^\W\d_]+(?:['’]t)?", sentence.lower())
     if is_denied(sentence):
         return False
     compared = _compared(behind, begins, start, end, asked)
-    # `less` turns nothing in a comparison
+    # in a comparison `less` is not a correction
     if any(turns(word) for word in words if word not in compared):
         return False
     said = behind[begins:start]
@@ -690,15 +764,15 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
     return _ATOMS.match(behind, end) is not None and (counts_atoms or _ATOM.search(sentence) is not None)
 
 
-# What is the case at the time that is asked for: `At that time the father will be 48`
+# Something at the time that is asked for: `At that time the father will be 48`
 _AT_THAT_TIME = re.compile(
     r"\W*(?:at that (?:time|moment|point)|by then|en ese momento|zu diesem zeitpunkt|à ce moment(?:-là)?"
     r"|nesse momento|in quel momento|в этот момент|w tym momencie|届时|那时)[^:]*",
     re.IGNORECASE,
 )
-# What a clause concludes, which may be another answer
+# The beginning of a conclusion, which may be a different answer
 CONCLUDING = re.compile(r"[;:；：]|\b(?:so|thus|hence|therefore|then|but|which|leav\w+|giv\w+|mak\w+)\b|所以|因此|故")
-# How much more or less than another thing a value is: `48 kronor lägre än`, `提前了4天` behind `比`
+# A difference from another thing: `48 kronor lägre än`, `提前了4天` behind `比`
 _BEHIND_COMPARED = re.compile(
     r"\s?\$?(?:\s?[^\W\d_]++){0,2}\s(?:more|less|fewer|earlier|later|lower|higher|shorter|longer|cheaper|faster|slower"
     r"|mehr|weniger|niedriger|höher|früher|später|plus|moins|más|menos|mais|più|meno|lägre|högre|меньше|больше|раньше|позже)"
@@ -707,9 +781,9 @@ _BEHIND_COMPARED = re.compile(
     r"|rispetto a\w*|em relação [aà]o?|по сравнению с)\s(?P<with>[^.,;!?\n]{1,60})",
     re.IGNORECASE,
 )
-# What is compared with another amount by no comparative
+# Verbs for a difference without a comparative: `saves 5 compared with`
 _SAVES = re.compile(r"\b(?:sav|spar|écono|ahorr|risparmi|эконом|gain|los[est]|reduc)\w*", re.IGNORECASE)
-# What was before what is asked for; anything else has to be in the question
+# Words for an earlier amount, `the original price`; other words behind `than` must be in the question
 _EARLIER = re.compile(
     r"(?:before|original|initial|first|start|begin|plan|previous|usual|urspr|vorher|anfang|avant|départ|antes|inici|princip"
     r"|prima|iniz|раньше|сначала|первонач)"
@@ -728,8 +802,16 @@ _ASKS_TIME = re.compile(
 
 
 def _compared(behind: str, begins: int, start: int, end: int, asked: str) -> str:
-    """The words that say of a number that it is a difference from another thing, or a share of it, which the question
-    does not ask for; empty where none do.
+    """The words that make a number a difference or a share, such as ` less than the original price`.
+
+    Empty if there are none, or if the question asks for a difference or a share.
+
+    Args:
+        behind: the text behind the answer.
+        begins: the position of the number's sentence in it.
+        start: the position of the number.
+        end: the position of the number's end.
+        asked: the question in lower case.
     """
     if _ASKS_COMPARISON.search(asked) is not None:
         return ""
@@ -747,17 +829,17 @@ def _compared(behind: str, begins: int, start: int, end: int, asked: str) -> str
     return found[0].lower() if is_told else ""
 
 
-# `5/12 of the whole`, `25% of all`
+# Words of a question that asks for a share, and a share behind its number: `5/12 of the whole`, `25% of all`
 _ASKS_SHARE = re.compile(r"percent|per cent|%|fraction|portion|share|ratio|part|probab")
 _IS_SHARE = re.compile(r"(?:(?<=/\d)|(?<=/\d\d)|\s?\\?%\$?) of (?:the|all|its|their|his|her)\b")
 
 
-# What is asked of several, whose number is no answer to it
+# A question about all of several things, such as their sum: how many they are is no answer to it
 _ASKS_OF_ALL = re.compile(
     r"\A(?!.*\b(?:how many|number of|count)\b).*\b(?:sum|product|largest|smallest|greatest|least|average|mean)\b",
     re.DOTALL,
 )
-# What is a part of the answer: `Of this, 4 A flows through the first`, or how many there are of what is added up
+# A part of the answer: `Of this, 4 A flows through the first`; and how many things there are: `There are 3 such pairs`
 _OF_THIS = re.compile(
     r"\W*(?:of (?:this|that|these|those|them|which)|davon|dont|dess[ea]s?(?: valor| total| quantia)?"
     r"|de (?:ellos|ellas|estos)|di (?:questi|queste)|из (?:них|этого)|z (?:tego|nich)|其中|このうち)"
@@ -780,5 +862,5 @@ _TURNING = frozenset("wait actually sorry oops instead rather correction mistake
 
 
 def turns(word: str) -> bool:
-    """Whether a word takes back what stands before it: `actually`."""
+    """Whether a word takes back the words before it: `actually`, `wait`."""
     return is_adverse(word) or word in _TURNING
