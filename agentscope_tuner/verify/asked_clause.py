@@ -1,12 +1,13 @@
-r"""Whether the words of an answer speak of something else than its question asks for.
+r"""Whether the words of an answer are about something else than its question asks for.
 
-A word of the question is no licence by itself: where the question tells of girls and asks for boys, `12\text{ girls}`
-is another answer. So what is asked for is the clause behind `how many`, `the number of` or `find`, and a word that only
-the rest of the question has must be led by a preposition or an article, `12\text{ boys in the class}`. What the clause
-denies, an answer may not state; the operation that is asked for, as in `the square of`, is not stated of its own
-result; and the other one of two options makes two answers.
+A word is not harmless only because the question has it: if the question gives the girls and asks for the boys,
+`12\text{ girls}` is a wrong answer. So the clause that asks is found, behind `how many`, `the number of` or `find`. A
+word that only the rest of the question has must follow a preposition or an article: `12\text{ boys in the class}`.
 
-Only texts are read, so no value is known here. Languages without spaces are left to `words`.
+An answer may not state what the clause denies, nor the operation that is asked for (`the square of 144`), nor a
+different one of the options that the question offers.
+
+Only texts are read, so no value is known here. Most languages without spaces are left to `words`.
 """
 
 from __future__ import annotations
@@ -55,14 +56,14 @@ _FILLS = frozenset(
     result total each and or now he she we you i es son hay sont il y a ist sind gibt è sono ci ha hanno não são há
     est les des""".split()  # noqa: SIM905
 )
-# Words that join others, and say nothing of a value
+# Words that join others and do not change a value
 JOINING = (BEFORE_NOUNS | _FILLS) - frozenset("per times time more into from with or and".split())  # noqa: SIM905
 JOINING |= frozenset("you can would could must should will make thus needed required used sold possible".split())  # noqa: SIM905
 JOINING |= frozenset(
     """zahl nombre número numero число liczba getal er genau exactement exactamente esattamente exatamente ровно precies
     insgesamt всего у""".split()  # noqa: SIM905
 )
-#: articles, pronouns and verbs that join a name to a sentence of several languages, and say nothing of it
+#: Articles, pronouns and verbs of several languages that join a name to a sentence and do not change it.
 JOINING_NAMES = _ARTICLES - {"a"} | frozenset(
     """la les il lo gli el los las der die das the it is es ist sind elle est ce c'est sont son è sono são é ela ele
     esta esta este ella это o os as will wird sein sera será sarà будет""".split()  # noqa: SIM905
@@ -86,23 +87,26 @@ _NAMED = re.compile(
     rf"|\s)*[=:])(?:\\[ ,;:!]|~|\s)*(?P<value>[-\d\\][^=:]*)"
 )
 _LONGEST, _FEWEST, _STEM, _ENDING, _SHORT, _ROOT = 300, 2, 4, 3, 3, 6
-# Of a question only its end asks; some patterns take the square of the time
+# Only the end of a question is read: it asks, and some patterns take quadratic time
 _MOST_ASKED = 1_500
 
 
 class _Said(NamedTuple):
-    """A word of an answer, in lower case, or a formula in it, which is marked so."""
+    """A word of an answer, in lower case, or a formula in it, for which `is_word` is False."""
 
     text: str
     is_word: bool
 
 
 def says_another(answer: str, reference: str, question: str, is_unit: Callable[[str], bool]) -> str:
-    """What of an answer's words speaks of something else than the question asks for; empty where none does.
+    r"""A word of the answer that makes it an answer to something else: `girls`, if the question asks for the boys.
+
+    Empty if there is none.
 
     Args:
-        reference: what it says may be said.
-        is_unit: whether a word is a unit of measurement, which may stand behind any number.
+        answer: the text of the answer, such as `12\text{ girls}`.
+        reference: the text of the reference; its words are always allowed.
+        is_unit: whether a word is a unit of measurement, which is allowed behind any number.
     """
     if len(answer) > _LONGEST:
         return ""
@@ -134,10 +138,14 @@ _CONTENT = 3
 
 
 def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Callable[[str], bool]) -> str:
-    """A person or a thing of the question that an answer gives its value to, where the last sentence asks for another.
+    """The person or thing that the answer names as its subject, if the question asks about a different one; else empty.
 
-    No language's words are known here. What is asked for stands in the last sentence and in one before it; who is told
-    of only before it is somebody else, if the answer does not say who is asked for.
+    `tom` for `Tom has 12`, of `Tom has 5 apples. Ann has more. How many apples does Ann have?` This needs no list of
+    words, so it works in any language: the subject occurs only before the last sentence, and the answer does not name
+    the one that occurs both before and in it.
+
+    Args:
+        known: the words of the reference.
     """
     sentences = [one for one in _SENTENCE.findall(question) if one.strip(" \n.")]
     at = max((at for at, one in enumerate(sentences) if _LAST_ENDED.search(one)), default=len(sentences) - 1)
@@ -152,7 +160,7 @@ def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Ca
     mine = [name for name in names if name in others and name not in _FILLS]
     if mine and rivals & asked_names:
         return mine[0]
-    if (clause := _asked(question)) is not None and clause.counts:
+    if (clause := _asking_words(question)) is not None and clause.counts:
         return ""
     rivals = {one for one in rivals - asked_names if _is_content(one) and not is_unit(one)}
     value = re.search(r"\d", answer)
@@ -164,10 +172,12 @@ def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Ca
 
 @lru_cache(maxsize=1_024)
 def subject_of_another(clause: str, question: str) -> str:
-    """Whom or what of the question a clause with a value is about, where another is asked for; else empty.
+    """The person or thing that a clause is about, if the question asks about a different one; else empty.
+
+    `Ann` for `and Ann is`, of `Tom is 4 years older than Ann. How old is Tom?`
 
     Args:
-        clause: the text before the value, as `and Ann is` or `乙数是`.
+        clause: the text before the value, such as `and Ann is` or `乙数是`.
     """
     question = question[-_MOST_ASKED:]
     asked, _ = asking_clause(question)
@@ -179,7 +189,7 @@ def subject_of_another(clause: str, question: str) -> str:
     names = {word for word in _WORD.findall(question) if word[0].isupper()}
     if mine := next((word for word in words if word.removesuffix("'s") in names), ""):
         verb = next(iter(_WORD.findall(clause.partition(mine)[2])), "")
-        # somebody else of whom the same is asked: `hat Tom`, `does Tom have`
+        # the question asks the same about another name: `hat Tom`, `does Tom have`
         verbs = rf"\b(?:{re.escape(verb)}|{_AUXILIARIES})"
         rivals = [one for one in names if verb and re.search(rf"{verbs} {re.escape(one)}\b", asked)]
         return mine if rivals and mine not in asked else ""
@@ -194,7 +204,7 @@ _JOINS = frozenset("so then thus therefore hence while but also whereas".split()
 
 
 def is_of_total(clause: str, question: str) -> bool:
-    """Whether a clause with a value gives a total, and the question asks for none: `共270人`."""
+    """Whether a Chinese clause gives a total, `共270人`, and the question does not ask for one."""
     asked, _ = asking_clause(question[-_MOST_ASKED:])
     return _TOTAL_UNSPACED.match(clause.strip()) is not None and _TOTAL_UNSPACED.search(asked) is None
 
@@ -205,18 +215,19 @@ _UNSPACED_SUBJECT = re.compile(
 )
 
 
-# What is asked of something that was named before: `求其最小值`
+# Words for a thing that was named before: `求其最小值`
 _MEANS_FORMER = re.compile("[其它该此这]|その|それ")
 
 
 def _unspaced_subject(clause: str, asked: str, question: str) -> str:
+    """As `subject_of_another`, in Chinese: `乙数` for `乙数是`, if the clause that asks, `asked`, is `求甲数`."""
     found = _UNSPACED_SUBJECT.match(clause.strip())
     if found is None or (name := found["name"]) in asked or _MEANS_FORMER.search(asked) is not None:
         return ""
     if question.rstrip(" 。.?？$").endswith(name):
         return ""
     if name in question:
-        # a name of one sign is a part of many words
+        # a name of one character is a part of many words
         return name if len(name) > 1 else ""
     told = [sign for sign in name if sign in question and sign not in asked]
     others = [sign for sign in name if sign not in told]
@@ -225,11 +236,12 @@ def _unspaced_subject(clause: str, asked: str, question: str) -> str:
 
 
 def _is_content(word: str) -> bool:
+    """Whether a word in lower case has a meaning of its own, like `girls`: no article, preposition or number word."""
     return len(word) >= _CONTENT and word not in _FILLS and word not in BEFORE_NOUNS and not is_number_word(word)
 
 
-# Which of several amounts a word says that a value is, and what a question for this one says. The second pattern of a
-# total is what no question for a total says
+# Words that say which amount a value is, `12 each`, and words of a question that asks for this amount. The second
+# pattern of a total has the words of questions that ask for no total
 _AMOUNTS = tuple(
     (re.compile(said, re.IGNORECASE), re.compile(asked, re.IGNORECASE), is_total)
     for said, asked, is_total in (
@@ -263,14 +275,17 @@ _SAID_BEHIND = re.compile(r"\d(?:[\s~}]|\\[ ,;:!])*\\text\s*\{\s*(?P<run>[a-z]{3
 
 
 def _other_amount(answer: str, reference: str, question: str) -> str:
-    """A word of an answer that makes it another amount than is asked for: `each`, or `spent` where that is told."""
+    """A word that makes the answer a different amount than the one asked for, such as `each`; empty if there is none.
+
+    Or a verb whose number the question gives: `spent` for `12 spent`, of `She spent 5 dollars. How much is left?`
+    """
     clause, _ = asking_clause(question)
     if not clause or not any(map(str.isdigit, question)):
-        # without a number the question tells of no other amount
+        # without a number the question gives no other amount
         return ""
     told = [one for one in _SENTENCE.findall(question) if any(map(str.isdigit, one))]
     if len(told) >= _FEWEST and clause not in told[0] and _OWNS.search(clause) is not None:
-        # what there was and what became of it are told, so what there is now is asked for
+        # the question gives a first amount and its changes, so it asks for the amount now
         clause += " now"
     for said, asked, is_total in _AMOUNTS:
         found = None if said.search(reference) or said.search(clause) else said.search(answer)
@@ -286,12 +301,13 @@ def _other_amount(answer: str, reference: str, question: str) -> str:
     return verb if is_told and not any(same_word(verb, one) for one in _words(clause)) else ""
 
 
-# Measure words for several things at once, which a question for single ones does not ask for: pairs, dozens, sets
+# Measure words for several things at once: pairs, dozens, sets. A question for single things does not ask for these
 _COLLECTIVE = re.compile(r"\d[\s~}]*(?:\\text[a-z]*\s*\{\s*)?(?P<measure>[双雙对對打副套足膳]|켤레|쌍|다스)")
 _ASKED_MEASURE = re.compile(r"(?:多少|几|幾|何|몇\s?|いく)(?P<measure>[双雙对對打副套足膳]|켤레|쌍|다스)")
 
 
 def _other_measure(answer: str, reference: str, question: str) -> str:
+    """A measure word of the answer that the question has but does not ask for: `双` of `5双`; or empty."""
     said = _COLLECTIVE.search(answer)
     if said is None or said["measure"] in reference or said["measure"] not in question:
         return ""
@@ -300,16 +316,16 @@ def _other_measure(answer: str, reference: str, question: str) -> str:
 
 
 def without_own_words(answer: str, question: str, is_unit: Callable[[str], bool]) -> str:
-    r"""The value without words that only repeat what is asked for; any other text as it is.
+    r"""The value without words that only repeat the question: `12` for `12\text{ boys in the class}`.
 
-    They stand behind it, as in `12\text{ boys in the class}`, or before a verb or a sign: `\text{reciprocal}=4`. Those
-    of the asked clause stand in its order, with its denial; those of a place stand behind a preposition.
+    Also without a name before the value: `4` for `\text{reciprocal}=4`. The words must have the order of the clause
+    that asks, and its denial, if it has one. Any other text comes back as it is.
 
     Args:
-        is_unit: whether a word changes the value or is its unit, which is read elsewhere.
+        is_unit: whether a word is a unit or changes the value; such words are read elsewhere.
     """
     question = question[-_MOST_ASKED:]
-    if "\\text" not in answer or len(answer) > _LONGEST or (asked := _asked(question)) is None:
+    if "\\text" not in answer or len(answer) > _LONGEST or (asked := _asking_words(question)) is None:
         return answer
     if (named := _NAMED.fullmatch(answer)) is not None:
         head = [word for word in _words(named["head"]) if word not in _ARTICLES and word != "the"]
@@ -326,12 +342,21 @@ def without_own_words(answer: str, question: str, is_unit: Callable[[str], bool]
 
 
 def _same_noun(head: Sequence[str], asked: Sequence[str]) -> bool:
-    """Whether a name begins as the asked clause does: `the sum`, and not `the digits`, of `the sum of the digits`."""
+    """Whether a name begins with the noun of the clause that asks: `sum`, but not `digits`, of `the sum of the digits`.
+
+    Args:
+        head: the words of the name, without an article.
+        asked: the words of the clause.
+    """
     own = next((word for word in asked if word not in BEFORE_NOUNS and word not in _FILLS), "")
     return same_word(head[0], own)
 
 
 def _repeats(words: Sequence[str], asked: Sequence[str], question: str, is_unit: Callable[[str], bool]) -> bool:
+    """Whether words only repeat the clause that asks, or the rest of the question behind a preposition.
+
+    Such as `boys in the class`, of the clause `boys are there` and a question with `in the class`.
+    """
     at = 0
     for place, word in enumerate(words):
         found = next((i for i in range(at, len(asked)) if same_word(word, asked[i])), -1)
@@ -348,6 +373,7 @@ def _repeats(words: Sequence[str], asked: Sequence[str], question: str, is_unit:
 
 
 def _leaves_denial(words: Sequence[str], asked: Sequence[str]) -> bool:
+    """Whether words state what the clause that asks denies: `scouts`, of `girls are not scouts`."""
     denied = [at for at, word in enumerate(asked) if word in _NOT]
     if not denied or not _NOT.isdisjoint(words):
         return False
@@ -358,13 +384,15 @@ def _leaves_denial(words: Sequence[str], asked: Sequence[str]) -> bool:
 
 
 class _Clause(NamedTuple):
+    """The words of the clause that asks, in lower case, and whether it asks for a count."""
+
     words: tuple[str, ...]
     counts: bool
 
 
 @lru_cache(maxsize=1_024)
-def _asked(question: str) -> _Clause | None:
-    """The words of the clause that asks, and whether it asks for a count."""
+def _asking_words(question: str) -> _Clause | None:
+    """The clause that asks: `boys are there` of `How many boys are there?`; None if the question has none."""
     begun = list(_COUNTS.finditer(question))
     bids = list(_BIDS.finditer(question)) if not begun else []
     if not begun and not bids:
@@ -381,29 +409,36 @@ def _asked(question: str) -> _Clause | None:
     return _Clause(tuple(words), bool(begun)) if words else None
 
 
-# Languages in which a noun that is counted ends so
+# Languages whose plurals end in `s` or `x`
 _PLURAL_IN_S = re.compile(r"how many|combien|cuánt|quantos|quantas", re.IGNORECASE)
 _PLURAL = re.compile(r"[^\W\d_]+[sx]|people|children|men|women")
 
 
 def _left_out(asked: Sequence[str], question: str) -> Sequence[str]:
-    """The nouns that a question leaves out where it tells how many do a thing: `18 play here. How many play there?`"""
+    """The noun that the clause that asks leaves out: `kids` of `18 kids play, 7 play here. How many play there?`
+
+    Its first word must be a verb that also has a number before it in the question. Empty for any other clause.
+
+    Args:
+        asked: the words of the clause.
+    """
     verb, *behind = [one for one in asked if len(one) > 1 and one not in _FILLS | BEFORE_NOUNS | {"them", "ne"}] or [""]
     numbered = [one[0].lower() for one in _WORD.finditer(question) if _is_numbered(question, one.start())]
     if verb not in numbered or any(_PLURAL.fullmatch(one) is not None for one in (verb, *behind[:1])):
         return ()
-    # the first is the whole group, of which numbers are told
+    # the first noun is the whole group; the numbers are parts of it
     return [one for one in numbered if _PLURAL.fullmatch(one) is not None][:1]
 
 
 @lru_cache(maxsize=1_024)
 def _words(text: str) -> Sequence[str]:
-    """The words of a text in lower case, contractions and elisions apart."""
+    """The words of a text in lower case: `l`, `aire`, `is`, `not` of `L'aire isn't 5`."""
     text = _ELIDED.sub(lambda found: f"{found[0][:-1]} ", text.replace("’", "'").lower()).replace("n't", " not")
     return tuple(_WORD.findall(re.sub(r"\\[a-z]+", " ", text)))
 
 
 def _said(answer: str) -> Iterator[_Said]:
+    """The words of an answer and the formulas between them, in their order."""
     formula = ""
     for piece in _PIECES.finditer(_ELIDED.sub(" ", answer.replace("n't", " not").replace("n’t", " not"))):
         if piece["formula"]:
@@ -418,7 +453,10 @@ def _said(answer: str) -> Iterator[_Said]:
 
 
 def same_word(one: str, other: str) -> bool:
-    """Whether two words may be forms of one: they share all but their endings."""
+    """Whether two words may be forms of the same word: `addition` and `additive`, but not `girl` and `girder`.
+
+    They share their first letters, all but the last three and at least four; six are always enough.
+    """
     if one == other:
         return True
     longest = max(len(one), len(other))
@@ -427,11 +465,15 @@ def same_word(one: str, other: str) -> bool:
 
 
 def _has(question: str, word: str) -> bool:
+    """Whether a question contains a word, or a form of it."""
     return any(same_word(word, one) for one in _words(question))
 
 
 def _unsaid_option(answer: str, reference: str, question: str) -> str:
-    """An option that a reference with a number holds, and its answer does not: the loss of `loss of 7 dollars`."""
+    """An option that the reference states and the answer leaves out; empty if there is none.
+
+    `loss` for the answer `7`, of the reference `loss of 7 dollars` and the question `What is the profit or loss?`
+    """
     options = options_of(question) if _WORDED.search(reference) is not None else frozenset()
     known, said = _words(reference), _words(answer)
     held = [one for one in options if any(same_word(word, one) for word in known)]
@@ -439,7 +481,11 @@ def _unsaid_option(answer: str, reference: str, question: str) -> str:
 
 
 def _other_option(answer: str, known: Sequence[str], question: str) -> str:
-    """A word of an answer that is another one of the options that the question offers."""
+    """An option of the question that the answer states and the reference does not: `even` of `odd or even`; or empty.
+
+    Args:
+        known: the words of the reference.
+    """
     if IS_UNSPACED.search(answer) is not None:
         said = "".join(re.findall(r"[\u4e00-\u9fff]", answer))
         pair = _UNSPACED_OPTIONS.search(question)
@@ -459,15 +505,15 @@ def _other_option(answer: str, known: Sequence[str], question: str) -> str:
 
 
 def option_behind(answer: str, sentences: Sequence[str], question: str) -> str:
-    """What says behind an answer that another of the question's options holds: `But it is even`, `The capital is Lyon`.
+    """The words behind an answer that state a different option of the question: `it is even`, behind the answer `odd`.
 
-    Only the beginning of a sentence, or what stands behind a `but`, is read, up to its first comma or reason: what else
-    names an option may be said of another thing.
+    Empty if there are none. Only the beginning of a sentence is read, or the part behind a `but`, up to its first comma
+    or reason: an option that is named elsewhere may be about a different thing.
 
     Args:
-        answer: one of the options, else nothing is another one.
-        sentences: what is said behind it.
-        question: in lower case.
+        answer: one of the options; for any other answer the result is empty.
+        sentences: the sentences behind it.
+        question: the task's text, in lower case.
     """
     options = options_of(question)
     held = {one for one in options for word in _words(answer) if same_word(word, one)}
@@ -499,7 +545,7 @@ _THE = frozenset("the der die das le la el lo il o a l".split())  # noqa: SIM905
 
 
 def _is_asked_of(before: Sequence[str], question: str) -> bool:
-    """Whether the words before an option are a pronoun, what the question names behind an article, or none."""
+    """Whether the words before an option are about the thing asked for: `it is`, `the capital is`, or none at all."""
     subject = [word for word in before if word not in _SURELY]
     if len(subject) == len(("the", "capital")) and subject[0] in _THE:
         return subject[1] in _words(question) or bool(_STATEMENTS.match(subject[1]))
@@ -508,13 +554,13 @@ def _is_asked_of(before: Sequence[str], question: str) -> bool:
 
 @lru_cache(maxsize=1_024)
 def options_of(question: str) -> frozenset[str]:
-    """The words that a question offers as its answers: the odd and the even of `odd or even`, of any case."""
+    """The words that a question offers as answers, in lower case: `odd` and `even` of `Is it odd or even?`"""
     found = _OPTIONS.findall(_ASKS_WHICH.sub(" ", question[-_MOST_ASKED:].lower()))
     words = [word for first, *rest in found for word in (*first.replace(",", " ").split(), *rest)]
     return frozenset(word for word in words if word not in _NO_OPTIONS and len(word) > 1)
 
 
-# From the cheapest to the dearest; first … then; what each has
+# Words that ask for an order: from the cheapest to the most expensive; first … then; how many each has
 _ORDERS = re.compile(
     r"\bfrom (?:the )?(?:\w+est|most|least) to (?:the )?(?:\w+est|most|least)\b|\b(?:von"
     r"|vom) (?:\w+ )?\w+sten (?:bis )?(?:zum|zu)\b"
@@ -542,7 +588,7 @@ _ASKS = re.compile(
     r"|จงหา|求(?!め)|写出|计算",
     re.IGNORECASE,
 )
-# What begins a condition, or says where the things lie of which several are asked for
+# The beginning of a condition, or of the range in which the values asked for lie
 _CONDITION = re.compile(
     r"[;:；：]|\b(?:that|which|where|whose|when|if|such|for|so|with|given|between|than|satisfying|on|knowing|wenn|falls|für"
     r"|mit|bei|zwischen|deren|dessen|si|quand|lorsque|entre|dont|tels?|telles?|sachant|avec|cuando|con|se|quando|tra|cui"
@@ -555,7 +601,7 @@ _JOIN = re.compile(
     r"|[和与與及、]|以及|และ|(?<=[\u3040-\u9fff$])と(?=\S)|(?<=[\uac00-\ud7a3])[와과]\s|(?<=\s)و(?=\S)",
     re.IGNORECASE,
 )
-# Of these the order is free: all that there are of a kind
+# Words for all things of a kind, whose order is free
 _SETS = re.compile(
     r"\b(?:all|every|any|roots?|solutions?|zeros|zeroes|factors|divisors|multiples|common|possible|which|two|both"
     r"|alle|wurzeln|lösung\w*|nullstellen|teiler|gemeinsame\w*|zwei|welche\w*|tou(?:te)?s|racines|diviseurs|commun\w*"
@@ -578,14 +624,17 @@ _BEGINS = re.compile(
     r"|чему|как\w+|сколько|hoeveel|bereken|bepaal|wat|ile|oblicz|jak\w*|znajdź|bao nhiêu|tính|tìm|berapa|hitung)\b",
     re.IGNORECASE,
 )
-# Where the question stands at the end of its clause, and what is asked for before it
+# Question words that come last in their clause, behind the thing asked for
 _ENDS = re.compile(r"求|多少|[几幾何]|いく[つら]|どれ|몇|구하|구해|얼마|몇|\bkaç|\bnedir|\bbulun")
 _CLAUSES = re.compile(r",(?!\s?-?\d)|[，、;；]")
 
 
 @lru_cache(maxsize=1_024)
 def asking_clause(question: str) -> tuple[str, bool]:
-    """The clause that asks, without its conditions, and whether what it asks for stands last in it; empty for none."""
+    """The clause that asks, without its conditions: `find y` of `If x=2, find y when z=3.`; empty if there is none.
+
+    The second value is True if a word that may come last asks, as in Chinese: `求y`, `y是多少`.
+    """
     for sentence in reversed(_SENTENCE.findall(question[-_MOST_ASKED:])):
         for clause in reversed(_CLAUSES.split(sentence)) if _ENDS.search(sentence) else ():
             if _ENDS.search(clause):
@@ -598,7 +647,7 @@ def asking_clause(question: str) -> tuple[str, bool]:
 
 
 def asks_at_once(before: str) -> bool:
-    """Whether a text ends with words that ask for what stands behind them: `find the value of`, `求`."""
+    """Whether a text ends with words that ask for the formula behind it: `find the value of`, `求`."""
     asks = max((m.end() for m in (*_BEGINS.finditer(before), *_ENDS.finditer(before))), default=None)
     return asks is not None and _OF_VALUE.fullmatch(before, asks) is not None
 
@@ -611,7 +660,7 @@ _OF_VALUE = re.compile(
 
 
 def asks_count(question: str) -> bool:
-    """Whether a question asks how many there are of something."""
+    """Whether a question asks for a count: `How many dogs are there?`"""
     clause = asking_clause(question)[0]
     return _COUNTS.search(clause) is not None or _COUNTS_UNSPACED.search(clause) is not None
 
@@ -621,15 +670,15 @@ _COUNTS_UNSPACED = re.compile("[多几]少?|何|몇|いく")
 
 @lru_cache(maxsize=1_024)
 def asks_order(question: str) -> bool:
-    """Whether a question says in words in which order its answers stand."""
+    """Whether a question asks for its values in an order: `List them from smallest to largest`."""
     return _ORDERS.search(question[-_MOST_ASKED:]) is not None
 
 
 @lru_cache(maxsize=1_024)
 def asked_parts(question: str) -> tuple[str, ...]:
-    """What a question asks for one by one, in lower case: the quotient and the remainder; empty where it does not.
+    """The things that a question asks for one by one: `the quotient` and `the remainder`, in lower case.
 
-    `The roots of p and q` and `all a and b` ask for a set, whose order is free.
+    Empty if it asks for a single thing, or for a set, whose order is free: `the roots of p and q`, `all a and b`.
     """
     sentences = [one for one in _SENTENCE.findall(question[-_MOST_ASKED:]) if one.strip(" \n.")]
     for at, sentence in enumerate(reversed(sentences)):
@@ -643,6 +692,7 @@ def asked_parts(question: str) -> tuple[str, ...]:
 
 
 def _conjuncts(clause: str) -> tuple[str, ...]:
+    """The parts of a clause that `and` or a comma joins, in lower case; empty unless their order matters."""
     clause = _IN_DOLLARS.sub(_named_formula, clause).strip()
     end = _CONDITION.search(clause, 1)
     parts = [one.strip(" .?!。？！") for one in _JOIN.split(clause[: len(clause) if end is None else end.start()])]
@@ -655,15 +705,16 @@ def _conjuncts(clause: str) -> tuple[str, ...]:
 
 
 def _named_formula(found: re.Match[str]) -> str:
-    """A formula as one name, or the names that it lists."""
+    """A word for a formula: names such as `x,y` as they are, any other formula as `it`, an equation as `=`."""
     inside: str = found[1] or found[2] or ""
     return inside if _SIMPLE.fullmatch(inside) else "=" if "=" in inside else "it"
 
 
 def parts_of(question: str, count: int) -> tuple[str, ...]:
-    """The parts that a question asks for one by one, where they are so many; else none.
+    """The things that a question asks for one by one (see `asked_parts`), if there are `count` of them; else empty.
 
-    In `the sum and the product of x and y` the first two are meant, where two are.
+    With a count of 2, `the sum and the product of x and y` gives `the sum` and `the product of x`: `and y` belongs to
+    the second.
     """
     parts = asked_parts(question)
     if len(parts) > count and _PART_OF.search(parts[count - 1]) is not None:
@@ -672,7 +723,14 @@ def parts_of(question: str, count: int) -> tuple[str, ...]:
 
 
 def _operates(said: Sequence[_Said], known: Sequence[str], reference: str, question: str) -> str:
-    """The words before the value that operate on it: the question's own `the square of`, or `more than`."""
+    """Words before the value that make another value of it, such as `square of` or `than`; empty if there are none.
+
+    `square of` for the answer `the square of 12`, of `Find the square of 12`.
+
+    Args:
+        said: the words and formulas of the answer.
+        known: the words of the reference.
+    """
     at = max(at for at, one in enumerate(said) if not one.is_word)
     words = [one.text for one in said[:at] if one.is_word]
     if not words or at == 0 or not said[at - 1].is_word or _RELATES.search(said[at].text):
@@ -693,8 +751,15 @@ def _operates(said: Sequence[_Said], known: Sequence[str], reference: str, quest
 
 
 def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_unit: Callable[[str], bool]) -> str:
-    """A word of an answer that names another group or quantity than the asked one."""
-    if (asked := _asked(question)) is None:
+    """A word of the answer that names a different group or quantity than the one asked for; empty if there is none.
+
+    Such as `girls` of `12 girls`, if the boys are asked for.
+
+    Args:
+        said: the words and formulas of the answer.
+        known: the words of the reference.
+    """
+    if (asked := _asking_words(question)) is None:
         return ""
     values = [at for at, one in enumerate(said) if not one.is_word]
     words = [one.text for one in said if one.is_word]
@@ -740,7 +805,14 @@ _COMPARES_BEFORE = re.compile(r"比[^，。；,;]{1,12}[多少大小长短高低
 
 
 def compares(before: str, behind: str, question: str) -> str:
-    """What says that a value is only a difference or a ratio, which the question does not ask for: `more than Ann`."""
+    """The words that make a value a difference or a ratio: `more than`, of `5 more than Ann`.
+
+    Empty if there are none, or if the question asks for a difference or a ratio.
+
+    Args:
+        before: the text before the value.
+        behind: the text behind it.
+    """
     found = _COMPARES.search(behind[:_LONGEST]) or _COMPARES_BEFORE.search(before[-_SHORT_CLAUSE:])
     is_behind = found is not None and found.re.pattern == _COMPARES.pattern
     if found is None or (is_behind and _CLAUSE_ENDED.search(behind, 0, found.start()) is not None):
@@ -749,7 +821,7 @@ def compares(before: str, behind: str, question: str) -> str:
     sentences = [one for one in _SENTENCE.findall(question) if one.strip(" \n.")]
     asked = asking_clause(question)[0].lower()
     if sentences and is_behind:
-        # a Chinese sentence tells and asks; of others the clause ends before its condition
+        # the clause ends before its condition, which may compare, too; a Chinese sentence both gives and asks
         asked += f" {sentences[-1].lower()}"
     compared = re.findall(r"\w+er\b|more|less|fewer", found[0].lower())
     asks = _ASKS_COMPARED.search(asked) or _COMPARES.search(asked) or any(word in asked for word in compared)
@@ -763,13 +835,15 @@ _SHORT_CLAUSE = 40
 
 @lru_cache(maxsize=1_024)
 def is_only_given(noun: str, following: str, question: str) -> bool:
-    """Whether a question that counts another noun has this one only behind its numbers.
+    """Whether a question only gives the number of a noun and asks for the number of a different one.
+
+    True for `eggs`, of `A box holds 12 eggs. How many boxes hold 36 eggs?`
 
     Args:
-        noun: in lower case, behind a value.
-        following: the word behind it, in lower case: of `duck eggs` the first is no other noun.
+        noun: the word behind the value of an answer, in lower case.
+        following: the word behind the noun, in lower case: `duck` in `duck eggs` only describes the eggs.
     """
-    if (asked := _asked(question[-_MOST_ASKED:])) is None or not asked.counts:
+    if (asked := _asking_words(question[-_MOST_ASKED:])) is None or not asked.counts:
         return False
     if _is_given(noun, (), asked.words, question):
         return True
@@ -779,13 +853,21 @@ def is_only_given(noun: str, following: str, question: str) -> bool:
     if not any(
         _is_numbered(question, at.start()) for at in _WORD.finditer(question) if same_word(own[0], at[0].lower())
     ):
-        # of both things the question gives a number
+        # the question gives no number of the noun that it asks for
         return False
     return _only_numbered(noun, question) and not _qualifies(noun, following, asked.words, question)
 
 
 def _is_given(word: str, known: Sequence[str], asked: Sequence[str], question: str) -> bool:
-    """Whether the asked clause counts another noun, and has this one only behind a number: eggs `in 3 dozen`."""
+    """Whether the clause that asks counts a different noun and has this one only behind a number.
+
+    True for `dozen`, of `How many eggs are in 3 dozen?`
+
+    Args:
+        word: the noun behind the value of an answer.
+        known: the words of the reference.
+        asked: the words of the clause.
+    """
     own = [one for one in asked if one not in _FILLS and one not in BEFORE_NOUNS and not is_number_word(one)]
     if not own or same_word(word, own[0]) or not any(same_word(word, one) for one in own):
         return False
@@ -795,33 +877,50 @@ def _is_given(word: str, known: Sequence[str], asked: Sequence[str], question: s
 
 
 def _only_numbered(noun: str, question: str) -> bool:
-    """Whether a question has a noun, and only behind numbers."""
+    """Whether a question has a noun, and always with a number before it: `eggs` of `12 eggs and 3 eggs`."""
     places = [found.start() for found in _WORD.finditer(question.lower()) if same_word(noun, found[0])]
     return bool(places) and all(map(partial(_is_numbered, question), places))
 
 
 def _is_numbered(question: str, at: int) -> bool:
-    """Whether a number stands right before a place of the question."""
+    """Whether a number is directly before position `at` of the question: before `eggs` in `12 eggs`."""
     before = question[:at].rstrip(" $").lower()
     return before[-1:].isdigit() or is_number_word(before.rpartition(" ")[2])
 
 
 def _counts_another(tail: Sequence[str], word: str, asked: Sequence[str], is_unit: Callable[[str], bool]) -> bool:
-    """Whether a noun behind a value is none that the asked clause counts: elephants, where boys are."""
+    """Whether the first word behind a value may be a counted noun that is not asked for: `elephants` instead of boys.
+
+    Args:
+        tail: the words behind the value.
+        word: a word of the answer that neither the clause nor the reference has.
+        asked: the words of the clause that asks.
+    """
     if tail[:1] != [word] or word in _GENERIC or not _GENERIC.isdisjoint(asked):
         return False
     return not any(is_unit(other) or any(same_word(other, one) for one in asked) for other in tail[1:])
 
 
 def _qualifies(word: str, behind: str, asked: Sequence[str], question: str) -> bool:
-    """Whether the question has a word before the noun that it counts, as the answer has it: `duck eggs`."""
+    """Whether a word only describes the noun that is asked for, as `duck` in `duck eggs`, in the question, too.
+
+    Args:
+        word: the describing word.
+        behind: the noun behind it.
+        asked: the words of the clause that asks.
+    """
     words = _words(question)
     together = any(same_word(word, one) and same_word(behind, other) for one, other in pairwise(words))
-    # `blue marbles` are asked for where the answer has `red marbles`
+    # if the question asks for `blue marbles`, `red` in `red marbles` is no mere description
     others = [one for one, other in pairwise(asked) if same_word(behind, other) and _is_content(one)]
     return together and not others and any(same_word(behind, one) for one in asked)
 
 
 def _replaces(led: Sequence[str], asked: Sequence[str]) -> bool:
-    """Whether the asked clause has the same two words before another word: `to the plane` for `to the line`."""
+    """Whether the clause that asks has the same two words before its own noun: `to the line`, for `to the plane`.
+
+    Args:
+        led: the two words before the answer's noun.
+        asked: the words of the clause.
+    """
     return any(list(asked[at : at + len(led)]) == list(led) for at in range(len(asked) - len(led)))
