@@ -1,6 +1,7 @@
 r"""Answers behind a label: `Answer: 42`, `The answer is 42.`, `**Final Answer**`, `答案是 42。`, `故选 B`.
 
-A statement is read out of its sentence: bounded in length, without Markdown, and distinguished from prose.
+A statement, the value behind a label, is cut out of its sentence: it is of limited length, without Markdown, and
+distinguished from prose.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ DENIAL = "a denial"
 
 
 class Found(NamedTuple):
-    """The content of a place.
+    """The answer that was found at one kind of place in an output: in a box, behind a label, in JSON.
 
     Attributes:
         text: the answer, stripped.
         problem: the reason why there is no answer; empty for an answer.
-        raw: the answer as it stands in the output.
+        raw: the answer with its characters as in the output.
         before: the text just before a box.
         behind: the text just behind a box.
-        others: other answers side by side with it.
+        others: different answers of equal rank beside it.
         again: the values that the text behind it states, each in its possible spellings.
-        start: where a labelled answer begins in the text; -1 for others.
-        end: where it ends.
+        start: the position of a labelled answer in the output; -1 for other answers.
+        end: the position of its end; -1 for other answers.
         parts: the boxes, if each names a part of the answer, each with the text before and behind it.
     """
 
@@ -46,12 +47,12 @@ class Found(NamedTuple):
 
 
 def same_text(text: str) -> str:
-    """The text without white space and `$`: two answers with the same characters are one."""
+    """The text without white space and `$`, by which answers are compared: `42` for ` $4 2$ `."""
     return re.sub(r"[\s$]", "", text)
 
 
 def sole_answer(answers: Sequence[str]) -> Found:
-    """The last of `answers`; those before it with other characters are its `others`."""
+    """The last of `answers`; earlier ones with different characters become its `others`."""
     last = same_text(answers[-1])
     others = tuple(dict.fromkeys(answer for answer in answers[:-1] if same_text(answer) != last))
     return Found(answers[-1].strip(), "", answers[-1], "", "", others)
@@ -65,7 +66,7 @@ _DENIED = re.compile(
 
 
 def is_denied(text: str) -> bool:
-    """Whether `text` contains a word of denial."""
+    """Whether `text` contains a word of denial: `is not 5`, `5 is wrong`."""
     return _DENIED.search(text) is not None
 
 
@@ -76,7 +77,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def is_prose(text: str) -> bool:
-    """Whether `text` contains words outside of its formulas."""
+    """Whether `text` contains words outside of its formulas: `$x$ is big`, but not `$x$`."""
     return _WORD.search(_NAMES.sub(" ", _FORMULA.sub(" ", text))) is not None
 
 
@@ -91,7 +92,7 @@ _BEFORE_DENIAL = re.compile(r"[\s*_`}\"“:：]{0,40}")
 
 
 def statement_at(text: str, at: int, *, whole_line: bool = False) -> tuple[str, int]:
-    """The statement that begins at `at`, cleaned, and the position of its end.
+    """The statement at position `at`, cleaned, and the position of its end: `42` of `Answer: **42**`, behind the colon.
 
     A statement ends with its sentence. Full stops and line breaks within a formula do not end it. White space, line
     breaks and Markdown before it are skipped. The statement is empty when no words follow, when it is a question, and
@@ -116,9 +117,10 @@ def statement_at(text: str, at: int, *, whole_line: bool = False) -> tuple[str, 
 
 
 def _past_markup(text: str, at: int) -> int:
+    """The position behind white space and Markdown at `at`."""
     match = _BEFORE_DENIAL.match(text, at)
     assert match is not None
-    # _BEFORE skips a closing brace, too, as in \textbf{Answer:} 42
+    # The pattern skips a closing brace, too, as in \textbf{Answer:} 42
     return match.end()
 
 
@@ -141,14 +143,17 @@ _FILLER = re.compile(
     r"^(?:(?:simply|just|exactly|clearly|then|thus|therefore|indeed|also|option|choice|选项)\s*+(?::\s*+)?)+",
     re.IGNORECASE,
 )
-# A verb that is written behind the value
+# A verb at the end of a sentence, behind the value
 _COPULA = re.compile(r"\s?(?:です|である|だ|となる|になります|입니다|이다|이에요|예요)$")
 _AROUND = '*_` \t\n"“”✓✔✅☑\ufe0f'
 _DELIMITER = re.compile(r"\$\$?|\\[()\[\]]")
 
 
 def clean(text: str) -> str:
-    r"""A statement without emphasis, closing remark, full stop, and inner `$`. One pair `$…$` around it may stay."""
+    r"""A statement without emphasis, closing remark and full stop: `42` for `**42**, because it is so.`
+
+    Inner `$` are dropped, too; one pair `$…$` around it stays. A remark that denies the value stays as well.
+    """
     text = text.strip()
     for _ in range(3):
         text = _EMPHASIS.sub(r"\2", text)
@@ -158,7 +163,7 @@ def clean(text: str) -> str:
         text = text[: remark.start()]
     text = _COPULA.sub("", text.strip(_AROUND).rstrip(".,;:，。；").rstrip())
     if text.endswith("$") and text.count("$") % 2:
-        # The `$` that opens this formula stands before the label
+        # The `$` that opens this formula is before the label
         text = text[:-1].rstrip()
     if len(_DELIMITER.findall(text)) > 2:
         # The statement holds several formulas with words between them
@@ -200,7 +205,7 @@ _CHINESE = r"""
     )
   | (?:^|(?<=[，。,;；：:\s故应此以]))(?:选择?[:：]?(?=\s{0,3}[*$（(]{0,3}[A-H](?![a-z]))|答[:：])
 """
-# In other languages a mark or a verb stands behind the word, perhaps behind an adjective: `Réponse finale :`
+# In other languages a colon or a verb follows the word, perhaps with an adjective between them: `Réponse finale :`
 _ABROAD = rf"""
     (?<![^\W_])(?:{_ANSWER_ABROAD}|ergebnis|résultat|resultado|risultato)(?:은|는|は)?[*_`]{{0,4}}
     (?:\s(?:final|finale|correcta|correta|corretta|cuối\scùng|akhir|końcowa))?
@@ -230,7 +235,7 @@ _SUPPOSED = re.compile(
     r"|(?:如果|假设|假如|假定|若|是否|难道)[^，。；\n]{0,6}$",
     re.IGNORECASE,
 )
-# Words and signs that may stand between two statements of one sentence
+# Words and punctuation that may be between two statements side by side
 _BETWEEN_STATEMENTS = re.compile(
     r"[\s.,;:!*_`#。，；（(]*(?:(?:so|thus|or|and|then|hence|therefore|also|either|maybe|perhaps|possibly|alternatively|the|my|our"
     r"|final|correct|another|other|或者?|和|也|所以|因此|最终|正确)[\s.,;:*_`#，]*)*",
@@ -244,19 +249,21 @@ _OR = re.compile(
 
 
 class _Statement(NamedTuple):
+    """The text behind a label, and whether words deny it."""
+
     text: str
     denied: bool
-    # where its label begins, where the label ends, where the statement ends
+    # the positions of the label's start, of its end, and of the statement's end
     start: int
     at: int
     end: int
 
 
 def named_in_json(text: str) -> Found | None:
-    """The text or number of a label, as in `{"answer": 4}`, where a JSON object is the text or its last code block.
+    """The answer in a JSON object that is the whole text or its last code block: `4` of `{"answer": 4}`.
 
-    Several labels with different values are `others`. Lists, objects and `true` are not read, nor is JSON that is not
-    strict, or behind which something is said.
+    Of several labels with different values the last counts, and the rest are its `others`. None if there is none:
+    lists, objects and `true` are no answers, and nothing may follow the JSON, which must be strict.
     """
     if "{" not in text or not text.rstrip().endswith(("}", "```")):
         return None
@@ -275,12 +282,17 @@ def named_in_json(text: str) -> Found | None:
 
 
 def _is_label(name: str) -> bool:
+    """Whether the name of a JSON field announces an answer: `final_answer`."""
     found = labelled(f"{name.replace('_', ' ')}: 0")
     return found is not None and not found.problem and found.text == "0"
 
 
 def labelled(text: str) -> Found | None:
-    """The last answer that a label announces; without a label, the value in bold in the last paragraph."""
+    """The last answer that a label announces: `42` of `The answer is 42.`
+
+    Without a label, the value in bold in the last paragraph; None if there is none. If the answer is denied or
+    contradicted, the result has no text and a `problem`.
+    """
     statements = list(_statements(text))
     asserted = [statement for statement in statements if not statement.denied]
     if not asserted:
@@ -295,7 +307,7 @@ def labelled(text: str) -> Found | None:
 
 
 def _contradicted(text: str, last: _Statement, asserted: list[_Statement]) -> bool:
-    """Whether the last statement is one of several side by side, and another of them gives a different answer."""
+    """Whether the last statement has a different one directly before it, as in `Answer: 42 or answer: 43`."""
     start = last.start
     for other in reversed(asserted[: asserted.index(last)]):
         if not _BETWEEN_STATEMENTS.fullmatch(text[other.end : start][:200]):
@@ -307,6 +319,7 @@ def _contradicted(text: str, last: _Statement, asserted: list[_Statement]) -> bo
 
 
 def _statements(text: str) -> Iterator[_Statement]:
+    """The statements behind the last labels of a text, in their order, without those that are only supposed."""
     labels = list(_LABEL.finditer(text, max(len(text) - _TAIL, 0)))[-_MOST_LABELS:]
     for number, label in enumerate(labels):
         if label[0].endswith("\n") and not _HEADING.fullmatch(_line_before(text, label.start())):
@@ -332,6 +345,7 @@ def _statements(text: str) -> Iterator[_Statement]:
 
 
 def _line_before(text: str, at: int) -> str:
+    """The part before `at` of its line, at most 100 characters."""
     return text[max(text.rfind("\n", max(at - 100, 0), at) + 1, at - 100) : at]
 
 
@@ -340,7 +354,10 @@ _LAST_PARAGRAPH = 1_000
 
 
 def _emphasised(text: str) -> Found | None:
-    """The only value in bold in the last paragraph, if it ends a statement: `The product is **42**.`"""
+    """The only value in bold in the last paragraph, if it ends a statement: `42` of `The product is **42**.`
+
+    None if there is none; a result with a `problem` if there are two different ones, or if its sentence denies it.
+    """
     paragraph = re.split(r"\n[^\S\n]*\n", text.strip()[-_LAST_PARAGRAPH:])[-1]
     spans = [span for span in _EMPHASISED.finditer(paragraph) if _VALUE.search(span[2]) and not is_prose(span[2])]
     if not spans:

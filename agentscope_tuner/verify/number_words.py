@@ -1,6 +1,6 @@
-"""Numbers in words: English and Chinese ones, and whole ones below a thousand in words of more languages.
+"""Numbers in words: in English and Chinese, and whole numbers below a thousand in eleven more languages.
 
-Each of these spells a number by its grammar, from a row of its roots.
+For these languages all spellings are made from a list of the roots, by the grammar of each.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SMALL = {
 }
 _TENS = {word: 10 * at for at, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}  # noqa: SIM905
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9}
-# Words that imply a number: twice as many, a dozen eggs
+# Words that imply a number: `twice as many`, `a dozen eggs`
 _MEANT = {
     "half": 2, "halves": 2, "twice": 2, "double": 2, "doubled": 2, "pair": 2, "couple": 2, "both": 2, "squared": 2,
     "square": 2, "triple": 3, "tripled": 3, "thrice": 3, "third": 3, "thirds": 3, "cubed": 3, "cube": 3, "quarter": 4,
@@ -35,7 +35,10 @@ _SAID_NUMBER = re.compile(r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|(?<!\
 
 
 def numbers_said(text: str) -> Iterator[Fraction]:
-    """The numbers in a text: in digits, in words (`twenty-three`), or implied by a word (`twice`)."""
+    """The numbers in an English text, in digits or in words: 23, 4 and 2 of `twenty-three apples, 4, twice`.
+
+    Two digits together, such as `12`, are given singly, too.
+    """
     run: list[str] = []
     for match in _SAID_NUMBER.finditer(text[:_MAX_CHARS_SAID]):
         if (word := match.group().lower()) in _MEANT:
@@ -54,7 +57,7 @@ def numbers_said(text: str) -> Iterator[Fraction]:
 
 
 def is_number_word(word: str) -> bool:
-    """Whether a word, or each part of a word like `forty-two`, is a number word."""
+    """Whether a word is an English number word, such as `two` or `forty-two`."""
     return all(part in _SMALL or part in _TENS or part in _SCALES for part in word.lower().split("-"))
 
 
@@ -83,7 +86,7 @@ def in_chinese_figures(text: str) -> str | None:
 
 
 def _in_chinese(said: str) -> int | None:
-    """The value of a number like `一千零五`; None unless its places go from large to small."""
+    """The value of a Chinese number in words: 1005 for `一千零五`; None unless its units go from large to small."""
     if "万" in said:
         front, _, behind = said.partition("万")
         thousands, rest = _in_chinese(front), _in_chinese(behind) if behind else 0
@@ -103,13 +106,14 @@ def _in_chinese(said: str) -> int | None:
 
 
 def _continues(last: str, word: str) -> bool:
-    """Whether a word belongs to the number before it: `three` after `twenty`, `hundred` after `two`."""
+    """Whether `word` continues the number that ends with `last`: `three` after `twenty`, `hundred` after `two`."""
     if word in _SCALES or (last in _SCALES and (word in _SMALL or word in _TENS)):
         return True
     return last in _TENS and 0 < _SMALL.get(word, 0) < _TENS["twenty"] // 2
 
 
 def _value_of_words(run: list[str]) -> Fraction:
+    """The value of the words of one number: 203 for `["two", "hundred", "three"]`."""
     total = part = 0
     for word in run:
         if word == "hundred":
@@ -122,6 +126,7 @@ def _value_of_words(run: list[str]) -> Fraction:
 
 
 def _in_digits(word: str) -> Iterator[Fraction]:
+    """The value of a number in digits: 1250 for `1,250`; for two digits, such as `12`, then also 1 and 2."""
     written = word.replace(",", "")
     if len(written) <= _MAX_DIGITS:
         yield Fraction(written)
@@ -134,6 +139,7 @@ def _in_digits(word: str) -> Iterator[Fraction]:
 
 
 def _plain(word: str) -> str:
+    """The letters of a word in lower case, without accents: `funf` for `Fünf`."""
     spelled = unicodedata.normalize("NFD", word.lower().replace("ß", "ss"))
     return "".join(sign for sign in spelled if sign.isalpha())
 
@@ -185,14 +191,17 @@ _ARABIC = """اثنان 2 اثنين 2 ثلاثة 3 ثلاث 3 أربعة 4 أر
     تسع 9 عشرة 10 عشر 10 عشرون 20 عشرين 20 ثلاثون 30 ثلاثين 30 أربعون 40 أربعين 40 خمسون 50 خمسين 50 ستون 60 ستين 60
     سبعون 70 سبعين 70 ثمانون 80 ثمانين 80 تسعون 90 تسعين 90"""
 _FORMS |= {f"{joint}{word}": int(n) for word, n in re.findall(r"(\w+) (\d+)", _ARABIC) for joint in ("", "و")}
-# Words of English, too
+# Number words that are also English words
 _ENGLISH = frozenset({"once", "elf", "cent", "due", "sei", "on", "sex", "lima"})
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LEAST_TENS, _BELOW, _HUNDRED, _MOST_WORDS = 20, 1_000, 100, 7
 
 
 def number_in_words(words: Sequence[str]) -> tuple[int, int] | None:
-    """The number that the first words spell, and how many of them do; None where they spell none."""
+    """The number that the first of `words` spell, and how many words they are.
+
+    `(42, 3)` for `["cuarenta", "y", "dos", "manzanas"]`. None if the first word begins no number.
+    """
     table = _table()
     for size in range(min(len(words), _MOST_WORDS), 0, -1):
         joined = _plain("".join(words[:size])) if all(map(_WORD.fullmatch, words[:size])) else ""
@@ -202,7 +211,10 @@ def number_in_words(words: Sequence[str]) -> tuple[int, int] | None:
 
 
 def with_figures(words: Sequence[str]) -> list[str]:
-    """The words with each number that they spell in digits; one is no number here, since it is an article, too."""
+    """The words with their numbers in digits: `["23", "apples"]` for `["twenty", "three", "apples"]`.
+
+    Zero and one stay words, since `one` is an article in many languages.
+    """
     found: list[str] = []
     at = 0
     while at < len(words):
@@ -223,12 +235,12 @@ _PARTS_OF_ONE |= {"halve": 2, "hundredth": 100, "thousandth": 1_000}
 _PARTS = """hälfte 2 moitié 2 mitad 2 metade 2 metà 2 половина 2 половину 2 połowa 2 połowę 2 helft 2 hälften 2 yarı 2
     yarısı 2 drittel 3 tiers 3 tercio 3 terço 3 terzo 3 треть 3 tredjedel 3 viertel 4 quart 4 cuarto 4 quarto 4
     четверть 4 kwart 4 fjärdedel 4 çeyrek 4 fünftel 5 cinquième 5 quinto 5 пятая 5 пятую 5"""
-#: parts of one in more languages
+#: Words for fractions of one in other languages, with their denominators: `hälfte` and `2`.
 PARTS_ABROAD = dict(re.findall(r"(\w+) (\d)", _PARTS))
 
 
 def in_figures(text: str) -> str | None:
-    """An English number in figures: `negative three` as `-3`, `two thirds` as `\\frac{2}{3}`; None for another text."""
+    """An English number in digits: `-3` for `negative three`, `\\frac{2}{3}` for `two thirds`; None for other texts."""
     words = text.lower().replace("-", " ").split()
     sign = "-" if words[:1] in (["minus"], ["negative"]) else ""
     words = words[len(sign) :]
@@ -250,7 +262,10 @@ def in_figures(text: str) -> str | None:
 
 
 def spelled_number(text: str) -> str | None:
-    """A number in words, of English, more languages or Chinese, in figures; None for any other text."""
+    """A number in words of any of the languages, in digits: `42` for `forty-two`, `cuarenta y dos` and `四十二`.
+
+    None for any other text.
+    """
     if not text.replace(" ", "").replace("-", "").isalpha():
         return None
     figures = " ".join(with_figures(text.lower().split()))
@@ -258,18 +273,20 @@ def spelled_number(text: str) -> str | None:
 
 
 def _whole_of_words(text: str) -> int | None:
-    """The whole number that all words of a text spell together; None for any other text."""
+    """The whole number that all words of an English text spell together: 203 for `two hundred and three`, or None."""
     said = list(numbers_said(text)) if all(map(is_number_word, text.replace(" and ", " ").split())) else []
     return int(said[0]) if len(said) == 1 else None
 
 
 @cache
 def _table() -> dict[str, int]:
+    """The numbers below a thousand by their spellings in all languages of `_ROOTS`, as `_plain` writes them."""
     table = {word: n for language in _ROOTS for n in range(_BELOW) for word in _spellings(language, n)}
     return table | {_plain(word): n for word, n in _FORMS.items()}
 
 
 def _spellings(language: str, n: int) -> list[str]:
+    """The spellings of a number below a thousand, without spaces: `deuxcent` and `deuxcents` for 200 in French."""
     hundreds, rest = divmod(n, _HUNDRED)
     if not hundreds:
         return [_below_hundred(language, n)]
@@ -288,6 +305,7 @@ def _spellings(language: str, n: int) -> list[str]:
 
 
 def _below_hundred(language: str, n: int) -> str:
+    """The spelling of a number below a hundred, without spaces: `einundzwanzig` for 21 in German."""
     roots = _ROOTS[language]
     if n < _LEAST_TENS:
         return "eins" if language == "german" and n == 1 else roots[n]
@@ -301,7 +319,7 @@ def _below_hundred(language: str, n: int) -> str:
     if (joint := {"german": "und", "dutch": "en"}.get(language)) is not None:
         return f"{roots[unit]}{joint}{head}"
     if language == "italian" and unit in (1, 8):
-        # the tens lose their last vowel before another
+        # the tens lose their last vowel before a vowel: `ventuno`
         head = head[:-1]
     et = "et" if unit in (1, 11) and tens < 8 else ""
     joint = {"spanish": "y", "portuguese": "e", "french": et}.get(language, "")
