@@ -140,9 +140,9 @@ _CONTENT = 3
 def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Callable[[str], bool]) -> str:
     """The person or thing that the answer names as its subject, if the question asks about a different one; else empty.
 
-    `tom` for `Tom has 12`, of `Tom has 5 apples. Ann has more. How many apples does Ann have?` This needs no list of
-    words, so it works in any language: the subject occurs only before the last sentence, and the answer does not name
-    the one that occurs both before and in it.
+    `tom` for `Tom has 12`, if the question is `Tom has 5 apples. Ann has more. How many apples does Ann have?` This
+    needs no list of words, so it works in any language: the subject occurs only before the last sentence, and the
+    answer does not name the one that occurs both before it and in it.
 
     Args:
         known: the words of the reference.
@@ -174,7 +174,7 @@ def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Ca
 def subject_of_another(clause: str, question: str) -> str:
     """The person or thing that a clause is about, if the question asks about a different one; else empty.
 
-    `Ann` for `and Ann is`, of `Tom is 4 years older than Ann. How old is Tom?`
+    `Ann` for `and Ann is`, if the question is `Tom is 4 years older than Ann. How old is Tom?`
 
     Args:
         clause: the text before the value, such as `and Ann is` or `乙数是`.
@@ -277,7 +277,7 @@ _SAID_BEHIND = re.compile(r"\d(?:[\s~}]|\\[ ,;:!])*\\text\s*\{\s*(?P<run>[a-z]{3
 def _other_amount(answer: str, reference: str, question: str) -> str:
     """A word that makes the answer a different amount than the one asked for, such as `each`; empty if there is none.
 
-    Or a verb whose number the question gives: `spent` for `12 spent`, of `She spent 5 dollars. How much is left?`
+    Or a verb whose number the question gives: `spent` of `12 spent`, if the question has `She spent 5 dollars.`
     """
     clause, _ = asking_clause(question)
     if not clause or not any(map(str.isdigit, question)):
@@ -355,7 +355,7 @@ def _same_noun(head: Sequence[str], asked: Sequence[str]) -> bool:
 def _repeats(words: Sequence[str], asked: Sequence[str], question: str, is_unit: Callable[[str], bool]) -> bool:
     """Whether words only repeat the clause that asks, or the rest of the question behind a preposition.
 
-    Such as `boys in the class`, of the clause `boys are there` and a question with `in the class`.
+    Such as `boys in the class`, if the clause is `boys are there` and the rest of the question has `in the class`.
     """
     at = 0
     for place, word in enumerate(words):
@@ -373,7 +373,7 @@ def _repeats(words: Sequence[str], asked: Sequence[str], question: str, is_unit:
 
 
 def _leaves_denial(words: Sequence[str], asked: Sequence[str]) -> bool:
-    """Whether words state what the clause that asks denies: `scouts`, of `girls are not scouts`."""
+    """Whether words state what the clause that asks denies: `scouts`, if the clause is `girls are not scouts`."""
     denied = [at for at, word in enumerate(asked) if word in _NOT]
     if not denied or not _NOT.isdisjoint(words):
         return False
@@ -472,7 +472,7 @@ def _has(question: str, word: str) -> bool:
 def _unsaid_option(answer: str, reference: str, question: str) -> str:
     """An option that the reference states and the answer leaves out; empty if there is none.
 
-    `loss` for the answer `7`, of the reference `loss of 7 dollars` and the question `What is the profit or loss?`
+    `loss` for the answer `7`, if the reference is `loss of 7 dollars` and the question `What is the profit or loss?`
     """
     options = options_of(question) if _WORDED.search(reference) is not None else frozenset()
     known, said = _words(reference), _words(answer)
@@ -723,9 +723,9 @@ def parts_of(question: str, count: int) -> tuple[str, ...]:
 
 
 def _operates(said: Sequence[_Said], known: Sequence[str], reference: str, question: str) -> str:
-    """Words before the value that make another value of it, such as `square of` or `than`; empty if there are none.
+    """Words before the value that make a different one of it, such as `square of` or `than`; empty if there are none.
 
-    `square of` for the answer `the square of 12`, of `Find the square of 12`.
+    `square of` for the answer `the square of 12`, if the question is `Find the square of 12`.
 
     Args:
         said: the words and formulas of the answer.
@@ -837,7 +837,7 @@ _SHORT_CLAUSE = 40
 def is_only_given(noun: str, following: str, question: str) -> bool:
     """Whether a question only gives the number of a noun and asks for the number of a different one.
 
-    True for `eggs`, of `A box holds 12 eggs. How many boxes hold 36 eggs?`
+    True for `eggs`, if the question is `A box holds 12 eggs. How many boxes hold 36 eggs?`
 
     Args:
         noun: the word behind the value of an answer, in lower case.
@@ -861,7 +861,7 @@ def is_only_given(noun: str, following: str, question: str) -> bool:
 def _is_given(word: str, known: Sequence[str], asked: Sequence[str], question: str) -> bool:
     """Whether the clause that asks counts a different noun and has this one only behind a number.
 
-    True for `dozen`, of `How many eggs are in 3 dozen?`
+    True for `dozen`, if the question is `How many eggs are in 3 dozen?`
 
     Args:
         word: the noun behind the value of an answer.

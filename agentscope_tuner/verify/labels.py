@@ -92,7 +92,9 @@ _BEFORE_DENIAL = re.compile(r"[\s*_`}\"“:：]{0,40}")
 
 
 def statement_at(text: str, at: int, *, whole_line: bool = False) -> tuple[str, int]:
-    """The statement at position `at`, cleaned, and the position of its end: `42` of `Answer: **42**`, behind the colon.
+    """The statement at position `at`, cleaned, and the position of its end.
+
+    Behind the colon of `Answer: **42**` the statement is `42`.
 
     A statement ends with its sentence. Full stops and line breaks within a formula do not end it. White space, line
     breaks and Markdown before it are skipped. The statement is empty when no words follow, when it is a question, and

@@ -98,7 +98,7 @@ _CALLED = re.compile(
 _NAMED_CALL = re.compile(
     r"\\(?:operatorname|text|mathrm)\s*\{(?P<name>[^\W\d_]{2,20})\}\s*(?P<of>\([^()=]{1,40}\)|[A-Z])?\s*=\s*(?=\S)"
 )
-# `|z| =`, where a size is asked for and no `z`
+# `|z| =`, before the value if the question asks for the modulus
 _MODULUS = re.compile(r"(?:\\left)?\s*(?:\||\\[lr]?vert)\s*[a-zA-Z]\s*(?:\\right)?\s*(?:\||\\[lr]?vert)\s*=\s*(?=\S)")
 _ASKS_SIZE = re.compile(r"\|[^|]{1,40}\||modul|magnitude|absolute|betrag|módulo|модул|模|절댓값|絶対値", re.IGNORECASE)
 _MOST_COUNTED = 3
@@ -419,7 +419,7 @@ def _is_of_question(led: list[str], followed: list[str], question: Question, ask
         return True
     last = _last_asked(question.text)
     own = Asked(last, lambda word: allowed(word, frozenset(), last), asked.counts)
-    # `se pagan`, where the question has `se paga`
+    # `se pagan` fits a question with `se paga`
     is_other = led[:1] in _REFLEXIVE and (len(led) == 1 or " ".join(led)[: len("se paga")] not in last)
     if is_other or (led[-1:] == ["for"] and not any(map(_SPAN.fullmatch, followed[:1]))):
         return False
@@ -432,7 +432,7 @@ def _is_of_question(led: list[str], followed: list[str], question: Question, ask
 def _is_of_other_person(before: str, question: str) -> bool:
     """Whether the words before a value name a person, and the question asks about a different one.
 
-    Such as `Nina is` for `Tom is 4 years older than Nina. How old is Tom?`
+    Such as `Nina is`, if the question is `Tom is 4 years older than Nina. How old is Tom?`
 
     Args:
         before: the words before the value.
@@ -468,7 +468,7 @@ def _without_deed(led: list[str], asked: Asked) -> list[str]:
 
 
 def _words_change_value(before: str, behind: str, followed: list[str], asked: Asked) -> bool:
-    """Whether the words around a value make another value of it: `half of 12`, `26, the square`, `5 of the girls`.
+    """Whether the words around a value make a different one of it: `half of 12`, `26, the square`, `5 of the girls`.
 
     True also if this cannot be known: in Korean, and in languages without spaces between words, such as Chinese.
 
@@ -495,10 +495,10 @@ def _is_power_alone(words: list[str], at: int) -> bool:
 
 
 def _is_other_quantity(before: str, behind: str, asked: str) -> bool:
-    """Whether the words around a value give it to another quantity than the one asked for.
+    """Whether the words around a value make it a different quantity than the one asked for.
 
-    So do a preposition before it (`at 5`), `of` behind it (`5 of the girls`), and words that lead another number in the
-    question (`eats 5`, if the question says `eats 3`).
+    True for a preposition before it (`at 5`), for `of` behind it (`5 of the girls`), and for words that lead a
+    different number in the question (`eats 5`, if it has `eats 3`).
 
     Args:
         asked: the question's text.
@@ -512,7 +512,7 @@ def _is_other_quantity(before: str, behind: str, asked: str) -> bool:
     given = re.search(rf"(?<!\w){re.escape(' '.join(led[-2:]))} \W{{0,2}}[\d.,]+\W*(\w*\W*\w*)", asked) if led else None
     names = JOINING.isdisjoint(led) and VERBS.isdisjoint(led)
     said = WORDS.findall(behind.lower())[:2]
-    # `is 36 years old`, where somebody `is 4 years older`
+    # `is 36 years old` is the same quantity although the question has `is 4 years older`
     return given is not None and (names or WORDS.findall(given[1])[: max(len(said), 1)] == said)
 
 
@@ -539,6 +539,7 @@ _BOUND = re.compile(r"\b(?:(?P<below>below|under|less than|smaller than)|above|(
 
 
 def _bound(found: re.Match[str]) -> str:
+    """`below` for a match like `less than`, `above` for one like `more than`."""
     return "below" if found["below"] else "above"
 
 
@@ -715,7 +716,9 @@ _COUNTED = re.compile(
 
 
 def _in_asked_order(text: str, question: Question) -> str | None:
-    """The values in the order in which the question asks for them: `兔3只,鸡5只` as `5, 3`, of `鸡和兔各有多少只`.
+    """The values in the order in which the question asks for them.
+
+    `兔3只,鸡5只` becomes `5, 3`, if the question is `鸡和兔各有多少只`.
 
     None unless each value has the name of one thing that the question asks for.
     """
@@ -872,7 +875,7 @@ _TO_TEN = re.compile(r"\b(?:in|to|into) (?:base (?:ten|10)|decimal)|十进制数
 
 
 def without_asked_base(text: str, question: Question) -> str:
-    r"""The digits alone if the question asks for their base: `110` for `110_2`, of `Write 6 in binary`.
+    r"""The digits alone if the question asks for their base: `110` for `110_2`, of a question like `Write 6 in binary`.
 
     With a base that the question does not ask for, `110_3` becomes `\text{110_3}` if the question names any base. Any
     other text comes back as it is.

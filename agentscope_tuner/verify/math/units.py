@@ -168,7 +168,7 @@ class PhysicalUnit(NamedTuple):
 
 
 def _table() -> Iterator[tuple[str, PhysicalUnit, str]]:
-    """Each name of a unit in `DIMENSIONS`, with the unit and its dimension as written there: `km`, …, `length`."""
+    """Each name of a unit in `DIMENSIONS`, such as `km`, with the unit and its dimension as written there, `length`."""
     for dimension, line in DIMENSIONS.items():
         powers = tuple((base.partition("^")[0], int(base.partition("^")[2] or 1)) for base in dimension.split())
         for entry in line.split("|"):
@@ -311,12 +311,12 @@ def exponent_named(word: str) -> int:
 
 
 def is_percent(word: str) -> bool:
-    """Whether the word means `percent` in some language."""
+    """Whether the word means `percent` in some language: `Prozent`."""
     return word.lower() in PERCENT or _name_abroad(word) == "percent"
 
 
 def is_degree(word: str) -> bool:
-    """Whether the word means `degree` in some language."""
+    """Whether the word means `degree` in some language: `Grad`."""
     return word.lower() in DEGREES or _name_abroad(word) == "degree"
 
 
@@ -375,7 +375,7 @@ def _measures(adjective: str, powers: dict[str, int]) -> bool:
 
 
 def known(word: str) -> bool:
-    """Whether the word is a unit of measurement, a counted noun or a Chinese measure word."""
+    """Whether the word is a unit of measurement (`cm`), a counted noun (`apple`) or a measure word (`个`)."""
     return word in _UNITS or word in COUNTERS or word in COUNTED or (word[:2] in _CHINESE_POWERS and word[2:] in _UNITS)
 
 
@@ -482,12 +482,12 @@ def is_unit_word(word: str) -> bool:
 
 @lru_cache(maxsize=1_024)
 def units_named_in(text: str) -> frozenset[str]:
-    """The English names of the units that the words of a text name, in any language."""
+    """The English names of the units in a text of any language: `meter` and `km` of `5 metros y 3 km`."""
     return frozenset(name for word in _WHOLE_WORDS.findall(text) if (name := unit_named(word)) is not None)
 
 
 def is_physical(unit: Unit) -> bool:
-    """Whether the unit has only units of measurement, no counted nouns."""
+    """Whether a unit consists of units of measurement only: `m/s`, but not `apples per hour`."""
     return all(name in _UNITS for name, _ in unit)
 
 
@@ -672,7 +672,7 @@ def _is_used_as_unit(letter: str, question: str) -> bool:
 
 
 def unknown_words(unit: Unit) -> list[str]:
-    """The words of a canonical unit that are neither units nor counted nouns."""
+    """The words of a canonical unit that are neither units nor counted nouns: `blah` of `cm blah`."""
     return [name for name, _ in unit if not known(name)]
 
 

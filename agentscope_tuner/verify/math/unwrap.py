@@ -165,13 +165,15 @@ def bare(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def reference(text: str) -> str:
-    """The answer in a data set's reference: the text after `####`, the content of the last box, or the whole text.
+    r"""The answer in a data set's reference: the text after `####`, the content of the last box, or the whole text.
+
+    It comes without its wrapping: `42` for `6*7 is $42$. #### 42` and for `so \boxed{42}`.
 
     Cached between verdicts, as readings are (see `read_reference`): without the cache an exact match takes a fifth more
     CPU time.
 
     Raises:
-        JudgeError: the reference is empty, damaged, or a missing or infinite number.
+        JudgeError: the reference is empty, damaged, a record, or a missing or infinite number.
     """
     if "####" in text and (match := _GSM8K.search(text)):
         text = match[1]
@@ -211,7 +213,7 @@ _PERCENT_FIRST = re.compile(r"\A%\s?(\d+(?:[.,]\d+)?)\Z")
 
 
 def _allows_all(word: str) -> bool:
-    """Whether a word may stand around the value of a reference: any, since it is trusted, that changes no number."""
+    """Whether a word around the value of a reference may be dropped: any, as it is trusted, that changes no number."""
     return not operates(word) or word.lower() in NEUTRAL
 
 
@@ -312,7 +314,7 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
 def _unwrapped(text: str, ref: Side, asked: Question) -> str | Side:
     """The answer without needless words: first `_in_plain_form`, then without the question's label and subject.
 
-    If it states something else than the question asks for, as `f(3)=5` for `Find f(2)`, a `Side` with a `problem` and
+    If it states something else than the question asks for, as `f(3)=5` instead of `f(2)`, a `Side` with a `problem` and
     without a node: it is not read any further.
     """
     said = text if is_of_numbers(text) else _in_plain_form(text, ref, asked)
@@ -329,7 +331,7 @@ def _in_plain_form(text: str, ref: Side, asked: Question) -> str | Side:
     r"""The answer without marks that change nothing: `5.1` for `~5.1` if the question asks for a rounded value.
 
     Steps before the value are dropped, too: `x=5` for `2^x=2^5 \implies x=5`. If a mark weakens the answer, such as
-    `5?`, or `~5` where no rounding is asked for, a `Side` with a `problem` and without a node.
+    `5?`, or `~5` if no rounding is asked for, a `Side` with a `problem` and without a node.
     """
     lost = lost_backslash(text)
     if lost is not None:
@@ -554,7 +556,7 @@ def _in_asked_unit(node: Node | None, question: Question) -> Node | None:
 
 
 def _without_asked_span(side: Side, ref: Side, question: Question) -> Side:
-    """A rate without the span that the question names: `$400` for `$400 a week`, of `How much does he earn a week?`
+    """A rate without the span of time that the question names: `$400` for `$400 a week`, if it asks `how much a week`.
 
     Any other side comes back as it is, and so does a rate in a unit that the question or the reference has.
     """
@@ -584,7 +586,7 @@ _NAMED_INTERVAL = re.compile(r"^\s*[ID]\s*=\s*(?=[(\[])")
 
 
 def _mismatch_of_kind(text: str, ref: str, question: Question) -> str:
-    """The reason why an answer is of another kind than the reference `(1, 2)`; empty if it is not.
+    """The reason why an answer is of a different kind than the reference `(1, 2)`; empty if it is not.
 
     Either `an interval for a point`, as `1<x<2` if the question asks for a point, or `values for an interval`, as
     `x=1, x=2` if it has an inequality.

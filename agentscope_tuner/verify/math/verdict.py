@@ -102,7 +102,7 @@ class MathVerdict(NamedTuple):
 
     @property
     def unread(self) -> bool:
-        """Whether the answer was refused because it was not understood, not because it has another value."""
+        """Whether the answer was refused because it was not understood, not because it has a different value."""
         return self.reason.startswith(UNREAD)
 
 
@@ -821,7 +821,10 @@ def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
 
 
 def _without_own_unit(question: str, defined: re.Match[str]) -> str:
-    r"""An empty text for `1\ \mathrm{V}=`, the unit to be written in others, if the question has it; else the match."""
+    r"""An empty text for the match `1\ \mathrm{V}=` if the question has this unit; else the match as it is.
+
+    Such a question asks for the unit in terms of other units.
+    """
     own = unit_named(defined["unit"])
     named = {measure(((one, 1),)) for one in units_named_in(question)}
     return "" if own is not None and measure(((own, 1),)) in named else defined[0]
@@ -1125,7 +1128,7 @@ _IN_PARENTHESES = re.compile(r"\([^()<>,]*,[^()<>,]*\)")
 
 
 def _is_interval_for_pair(pair: Pair) -> bool:
-    """Whether an answer gives an interval, `1<x<2`, where the question asks for the pair `(1,2)`, such as a point."""
+    """Whether an answer gives an interval, `1<x<2`, and the question asks for the pair `(1,2)`, such as a point."""
     if _IN_PARENTHESES.fullmatch(pair.truth) is None or not (pair.answer[:1] == "]" or "<" in pair.answer):
         return False
     asked = pair.question.text if pair.question is not None else ""
