@@ -4,7 +4,7 @@
     answer = await model.ask(prompt, parse)
 
 The model is asked until a reply parses, within the verdict's deadline. A failure never becomes a value. Equal questions
-asked at the same time share one request, and all callers get its answer.
+asked at the same time share one request, and each caller reads its reply: two may read other verdicts in it.
 """
 
 from __future__ import annotations
@@ -90,11 +90,11 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """A reply that parsed: its `value`, the `usage` that it took, and its `text`."""
+    """A `reply` that parsed, its `value`, and the `usage` that it took."""
 
     value: T
     usage: Usage
-    text: str = ""
+    reply: Reply
 
 
 class ChatModel:
@@ -178,10 +178,10 @@ class ChatModel:
         # Models with different stores do not share a question: a journal must get every reply of its learning
         place = (key, id(self._store))
         try:
-            answer = None if store is None else _kept(store, key, parse)
+            answer = None if store is None else _read_anew(store.get(key), parse)
             flight = state.flights.get(place)
             if answer is None and flight is not None:
-                answer = replace(await flight.join(), usage=Usage(cache_hits=1))
+                answer = _read_anew((await flight.join()).reply, parse)
             if answer is not None:
                 state.spent(answer.usage)
             else:
@@ -191,7 +191,7 @@ class ChatModel:
         except GraderError as exc:
             record_call(self.settings.model_name, prompt.messages, error=str(exc))
             raise
-        record_call(self.settings.model_name, prompt.messages, reply=answer.text)
+        record_call(self.settings.model_name, prompt.messages, reply=answer.reply.text)
         return answer
 
     async def embed(self, model_name: str, texts: Sequence[str]) -> list[list[float]]:
@@ -237,7 +237,7 @@ class ChatModel:
         state.judged = True
         if store is not None:
             store.put(key, reply, usage)
-        return Answer(value, usage, reply.text)
+        return Answer(value, usage, reply)
 
     def count_failure(self, failure: UnreadableReplies) -> None:
         """Count `failure` as one of the endpoint's, of which many in a row stop the asking. A policy whose texts break
@@ -287,12 +287,12 @@ class ChatModel:
         return body | settings.extra_body
 
 
-def _kept(store: ReplyStore, key: str, parse: Callable[[Reply], T]) -> Answer[T] | None:
-    """What the store answers; None where it has no reply, or one that an earlier version with laxer rules kept."""
-    if (kept := store.get(key)) is None:
-        return None
+def _read_anew(reply: Reply | None, parse: Callable[[Reply], T]) -> Answer[T] | None:
+    """A reply that another caller has read; None where there is none, or none that `parse` can read: an earlier version
+    with laxer rules may have kept it, or the other caller looks for another verdict.
+    """
     try:
-        return Answer(parse(kept), Usage(cache_hits=1), kept.text)
+        return None if reply is None else Answer(parse(reply), Usage(cache_hits=1), reply)
     except ReplyError:
         return None
 

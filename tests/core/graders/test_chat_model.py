@@ -25,7 +25,7 @@ from agentscope_tuner._run import loops
 from agentscope_tuner.errors import Cause, ConfigError, GraderError, GraderTimeout
 from agentscope_tuner.graders import ChatMessage, ChatModel, ChatSettings, LLMGrader, PromptTemplate
 from agentscope_tuner.graders.client.chat_model import Prompt
-from agentscope_tuner.graders.client.reply import Reply, UnreadableReplies, final_json, score_of
+from agentscope_tuner.graders.client.reply import Reply, ReplyError, UnreadableReplies, final_json, score_of
 from agentscope_tuner.graders.client.settings import resolve
 from agentscope_tuner.graders.client.usage import Prices, Usage
 from agentscope_tuner.graders.client.verdict_cache import VerdictCache, open_cache
@@ -341,6 +341,29 @@ def test_equal_questions_on_their_way_share_one_call() -> None:
         assert loops.run(same(asked)) == [7] * 20
         assert len(server.bodies) == 1
         assert (asked.usage.calls, asked.usage.cache_hits) == (1, 19)
+
+
+def test_each_caller_of_a_shared_call_reads_its_own_verdict_in_the_reply() -> None:
+    """Two parts of a judge with one prompt and a `score_pattern` each were paid the score of the first."""
+
+    def taste(reply: Reply) -> float:
+        return float(final_json(reply, key="taste")["taste"])
+
+    def told(reply: Reply) -> float:
+        if "again" not in reply.text:
+            raise ReplyError("it does not say again")
+        return 1.0
+
+    async def both(asked: ChatModel) -> list[float]:
+        answers = await asyncio.gather(*(asked.ask(prompt(), parse) for parse in (score, taste, told)))
+        return [answer.value for answer in answers]
+
+    def answer(body: Body, attempt: int) -> Canned:
+        return Canned(json.dumps({"taste": 2, "score": 7, "reason": "again" if attempt else ""}), delay=0.05)
+
+    with JudgeServer(answer) as server:
+        assert loops.run(both(model(server))) == [7, 2, 1]
+        assert len(server.bodies) == 2
 
 
 def test_a_caller_that_gives_up_does_not_take_the_others_with_it() -> None:

@@ -35,7 +35,8 @@ class Scripted:
         text = "\n".join(str(message.content) for message in prompt.messages())
         self.asked.append((text, prompt.schema))
         try:
-            return Answer(parse(Reply(json.dumps(self.replies.pop(0)))), Usage())
+            reply = Reply(json.dumps(self.replies.pop(0)))
+            return Answer(parse(reply), Usage(), reply)
         except ReplyError as exc:
             raise GraderError(str(exc)) from exc
 
