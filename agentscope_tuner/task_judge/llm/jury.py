@@ -262,28 +262,36 @@ class CriteriaPanel:
         """The panel's verdict on each of `criteria`.
 
         A yes without a quote earns nothing: it does not count for the answer, and where a criterion speaks against an
-        answer it does count. A juror whom the
-        answer's own text keeps from a verdict votes as badly on each criterion, and has not failed.
+        answer it does count. A juror whom the answer's own text keeps from a verdict votes as badly on each criterion,
+        and has not failed.
 
         Raises:
+            AnswerAtFault: the answer's own text keeps all jurors from a verdict.
             JudgeError: see `poll`. A juror that could not decide one of the criteria has failed.
         """
-        asked = {name: self._votes(grader, query, response, criteria) for name, grader in self.graders.items()}
+        faults: list[AnswerAtFault] = []
+        asked = {name: self._votes(grader, query, response, criteria, faults) for name, grader in self.graders.items()}
         ballot = await poll(asked, self._failed)
+        if len(faults) == len(ballot.votes):
+            raise faults[0]
         by_criterion = list(zip(*ballot.votes.values(), strict=True))
         apart = sum(spread([vote.value for vote in votes]) for votes in by_criterion) / len(by_criterion)
         told = ballot.told(dict.fromkeys(ballot.votes, "voted"), self._rule)
         return PanelCriteria([self._one(votes) for votes in by_criterion], apart, told, ballot.metrics(apart))
 
     async def _votes(
-        self, grader: CriteriaGrader, query: Any, response: Any, criteria: Sequence[Criterion]
+        self,
+        grader: CriteriaGrader,
+        query: Any,
+        response: Any,
+        criteria: Sequence[Criterion],
+        faults: list[AnswerAtFault],
     ) -> Sequence[Met]:
         shown, spans = [one.text for one in criteria], [one.span for one in criteria]
         try:
             met, _ = await grader.decide(query, response, shown, spans)
-        except AnswerAtFault:
-            if len(self.graders) == 1:
-                raise
+        except AnswerAtFault as exc:
+            faults.append(exc)
             met = [Met(0.0, unproven=True)] * len(criteria)
         return [
             replace(one, value=1.0) if one.unproven and criterion.weight < 0 else one

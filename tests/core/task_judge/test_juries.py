@@ -286,6 +286,18 @@ def test_an_answer_that_breaks_the_strict_juror_keeps_no_vote_away() -> None:
 
 
 @pytest.mark.parametrize("models", [["a"], ["a", "b"], ["a", "b", "c"]])
+def test_an_answer_that_no_juror_can_judge_is_unjudgeable(models: list[str]) -> None:
+    """A jury of several said of it what it missed, and called it a success where the threshold is 0."""
+    long = WorkflowOutput(metadata={"final_answer": "scattering " * 200})
+    with JudgeServer(yes({name: [True, True, False] for name in models})) as server:
+        subject = rubrics_judge(server, models=models, max_chars=1000, success_threshold=0.0)
+        got = subject.judge(RUBRICS, long)
+        assert (got.status, got.reward, got.is_success, got.violations) == ("filtered", 0.0, False, ("unjudgeable",))
+        assert got.reason.startswith("unjudgeable: what is to be judged has 2200 characters")
+        assert subject.compute_reward(RUBRICS, OUTPUT)[0] == 1.0
+
+
+@pytest.mark.parametrize("models", [["a"], ["a", "b"], ["a", "b", "c"]])
 def test_a_yes_without_a_quote_counts_against_the_answer_in_a_jury_too(models: list[str]) -> None:
     """Alone a model's yes to a pitfall counted without a quote, and in a jury it was a no."""
 
