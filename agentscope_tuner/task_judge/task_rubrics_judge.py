@@ -247,7 +247,8 @@ class TaskRubricsJudge(ModelJudge):
 def _with_files(response: str | Trajectory, files: Sequence[str], output: WorkflowOutput) -> Trajectory:
     """The response, and behind it each of `files` as `output.metadata["files"]` holds it, from its path to its text."""
     written = output.metadata.get("files")
-    if not isinstance(written, Mapping) or not all(isinstance(text, str) for text in written.values()):
+    # A policy may write others, which are no text
+    if not isinstance(written, Mapping) or not all(isinstance(written.get(path, ""), str) for path in files):
         raise input_error(
             f"the rubrics judge the files {list(files)!r:.200}: output.metadata.files must hold them, from path to text"
             f", got {written!r:.100}"

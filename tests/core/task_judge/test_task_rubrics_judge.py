@@ -365,7 +365,9 @@ def test_a_whole_file_of_rewardkit_judges_the_files_that_it_names(tmp_path: Any)
     file.write_text(TOML)
     verdicts = [{"number": number, "quote": "apple", "met": number == 1} for number in (1, 2)]
     with JudgeServer(lambda body, attempt: Canned(json.dumps({"verdicts": verdicts}))) as server:
-        rollout = WorkflowOutput(metadata={"final_answer": "done", "files": {"/app/main.py": "apple = 1"}})
+        rollout = WorkflowOutput(
+            metadata={"final_answer": "done", "files": {"/app/main.py": "apple = 1", "/app/a.pyc": b"\x00"}}
+        )
         got = judge(server, rubrics_file=str(file), client={"cache": False}).judge(task(None), rollout)
         prompt = prompt_of(server.bodies[0])
         assert "(/app/main.py)" in prompt
