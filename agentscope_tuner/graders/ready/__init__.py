@@ -13,7 +13,9 @@ from typing import Any, ClassVar
 from agentscope_tuner.graders.base_grader import OPTIONAL
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.settings import ChatSettings
+from agentscope_tuner.graders.combine import VoteRule
 from agentscope_tuner.graders.llm_grader import LLMGrader
+from agentscope_tuner.graders.prompt import MOST_CHARS
 from agentscope_tuner.graders.schema import GraderMode
 from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate, read_words, template_of
 
@@ -28,7 +30,7 @@ class ReadyGrader(LLMGrader):
         model: a ChatModel, its settings, or a mapping of them.
         template: a prompt that replaces the class's own, with the same variables.
         language: English or Chinese.
-        votes: see LLMGrader.
+        votes, vote_rule, max_chars: see LLMGrader.
         swap: see LLMGrader; None takes the class's own choice.
 
     A subclass gives its own `default_…` values; without a `score_range` the range is read from its prompt. Those below
@@ -64,7 +66,9 @@ class ReadyGrader(LLMGrader):
         language: LanguageEnum | str = LanguageEnum.EN,
         *,
         votes: int = 1,
+        vote_rule: VoteRule = "median",
         swap: bool | None = None,
+        max_chars: int = MOST_CHARS,
     ) -> None:
         low, high = self.score_range or (None, None)
         super().__init__(
@@ -77,6 +81,8 @@ class ReadyGrader(LLMGrader):
             min_score=low,
             max_score=high,
             votes=votes,
+            vote_rule=vote_rule,
+            max_chars=max_chars,
             swap=self.default_swap if swap is None else swap,
             optional=self.default_optional,
         )

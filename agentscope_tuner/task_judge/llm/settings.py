@@ -20,6 +20,7 @@ from agentscope_tuner.graders.combine import GradingSection, VoteRule
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt import MOST_CHARS
 from agentscope_tuner.graders.ready import READY as READY
+from agentscope_tuner.graders.schema import GraderMode
 from agentscope_tuner.graders.template import ChatMessage, LanguageEnum, PromptTemplate
 from agentscope_tuner.task_judge.combined.condition import Condition, Known, parse_condition
 
@@ -192,8 +193,9 @@ READY_PATHS: dict[str, Mapping[str, str]] = {
     "coherence": _MESSAGES,
 }
 _MOST_LABELS = 20
-# The keys that an LLMGrader has under the same names
-_GRADERS_OWN = {"mode", "language", "score_from", "score_pattern", "votes", "vote_rule", "swap", "max_chars"}
+# The keys that a ready grader, and any LLMGrader, has under the same names
+_READY_OWN = {"language", "votes", "vote_rule", "swap", "max_chars"}
+_GRADERS_OWN = {*_READY_OWN, "mode", "score_from", "score_pattern"}
 
 
 class Scale(StrictSection):
@@ -304,7 +306,7 @@ def _named_grader(config: LLMJudgeConfig, name: str, model: ChatModel, find: Any
         if config.score_from != "text" or config.mode != mode:
             what = "writes a score for one response" if mode == "pointwise" else "compares responses, mode: listwise"
             raise ConfigError(f"{WHERE}.grader: {name!r} {what}; give a prompt for anything else")
-        return READY[name](model, language=config.language, votes=config.votes, swap=config.swap)
+        return READY[name](model, **config.model_dump(include=_READY_OWN))
     if "->" not in name:
         hint = did_you_mean(name, READY)
         raise ConfigError(f"{WHERE}.grader: {hint}must be one of {', '.join(READY)} or 'module->Class', got {name!r}")
@@ -317,4 +319,6 @@ def _named_grader(config: LLMJudgeConfig, name: str, model: ChatModel, find: Any
         subclass: LLMGrader = found(model, language=config.language, **config.grader_kwargs)
         return subclass
     built: BaseGrader = found(**config.grader_kwargs)
+    if built.mode is GraderMode.LISTWISE:
+        raise ConfigError(f"{WHERE}.grader: {name!r} ranks, and only an LLMGrader is asked for places")
     return built

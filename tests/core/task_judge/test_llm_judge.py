@@ -15,7 +15,7 @@ import pytest
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.prompt import Trajectory
-from agentscope_tuner.graders.schema import GraderScore
+from agentscope_tuner.graders.schema import GraderRank, GraderScore
 from agentscope_tuner.lab.labels import read_labelled
 from agentscope_tuner.records.blocks import read_lines
 from agentscope_tuner.task_judge.contract.loading import load_judge
@@ -51,6 +51,16 @@ class HangingGrader(BaseGrader):
     async def aevaluate(self, **kwargs: Any) -> GraderScore:
         await asyncio.Event().wait()
         return GraderScore(self.name, 1.0)
+
+
+class RankingGrader(BaseGrader):
+    """One that ranks, and asks no model."""
+
+    def __init__(self) -> None:
+        super().__init__("ranking", "listwise")
+
+    async def aevaluate(self, **kwargs: Any) -> GraderRank:
+        return GraderRank(self.name, [1, 2])
 
 
 class LengthGrader(BaseGrader):
@@ -171,6 +181,19 @@ def test_the_labelled_cases_of_a_ready_grader_are_shown_whole_and_paid_as_labell
         assert [text for text in data if words(text) not in words(prompt)] == []
 
 
+def test_a_ready_grader_is_asked_as_the_section_says() -> None:
+    """Its `vote_rule` and `max_chars` were taken, and did nothing."""
+    with JudgeServer(lambda body, attempt: Canned(verdict((1, 2, 5, 5)[attempt % 4]))) as server:
+        options = {"client": {"cache": False, "temperature": 1.0}, "votes": 4}
+        scores = [
+            judge(server, grader="relevance", vote_rule=rule, **options).compute_reward(TASK, output()).metrics["score"]
+            for rule in ("majority", "median")
+        ]
+        assert scores == [5, 3.5]
+        short = judge(server, grader="relevance", max_chars=1000)
+        assert [short.judge(TASK, output("x" * size)).status for size in (700, 1000)] == ["judged", "filtered"]
+
+
 def test_a_grader_of_ones_own_is_named_by_its_class() -> None:
     name = f"{__name__}->LengthGrader"
     with JudgeServer(always(0)) as server:
@@ -185,6 +208,7 @@ def test_a_grader_of_ones_own_is_named_by_its_class() -> None:
     [
         ({"grader": f"{__name__}->JudgeServer"}, "is not a subclass of BaseGrader"),
         ({"grader": f"{__name__}->LengthGrader", "model_name": None, "models": ["a", "b"]}, "is no LLMGrader, so that"),
+        ({"grader": f"{__name__}->RankingGrader", "scale": {"min": 0, "max": 1}}, "only an LLMGrader is asked for"),
         ({"grader": "correctnes"}, "did you mean 'correctness'?"),
         ({"grader": "correctness", "mode": "listwise"}, "writes a score for one response; give a prompt"),
         ({"grader": "correctness", "scale": {"min": 0, "max": 9}}, "'correctness' has its own"),
