@@ -224,7 +224,8 @@ class CombinedJudge(AsksJudges):
         reward = self.section.reward
         try:
             combined = COMBINATIONS[reward]([part.weight for part in account.counted], account.rewards)
-        except OverflowError:
+        # ValueError: of infinities of both signs
+        except (OverflowError, ValueError):
             combined = math.inf
         if not math.isfinite(combined):
             told = written(reward, account.counted, account.rewards)

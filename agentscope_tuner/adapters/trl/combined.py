@@ -31,6 +31,7 @@ from agentscope_tuner.adapters.trl.functions import (
 )
 from agentscope_tuner.config import Settings, Source
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.graders.schema import is_finite_number
 from agentscope_tuner.task_judge.batch import Pair
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -41,8 +42,8 @@ _GIVEN = frozenset({"prompts", "completions", "completion_ids", "trainer_state",
 
 
 class Combined:
-    """One reward function that answers the weighted sum of `parts`, and None where a part has no verdict. Sync, so that
-    TRL calls it on the main thread, which ranking judges need.
+    """One reward function that answers the weighted sum of `parts`, and None where a part has no verdict, or the sum is
+    too large for a float. Sync, so that TRL calls it on the main thread, which ranking judges need.
 
     Logged for each part, as TRL does for the functions of a list: `rewards/<part>/mean` and `rewards/<part>/std`, and a
     judge's own metrics; `<name>/failed` is the share of completions without a reward. The completions table gets a
@@ -125,7 +126,8 @@ class Combined:
         errors: list[str] = []
         for place in range(len(prompts)):
             rewards.append(self._sum([answer[place] for answer, _ in answers]))
-            errors.append("; ".join(why[place] for _, why in answers if why[place]))
+            nothing = "the weighted sum is no finite number" if rewards[-1] is None else ""
+            errors.append("; ".join(why[place] for _, why in answers if why[place]) or nothing)
         self._log([answer for answer, _ in answers], rewards, log_metric, log_extra)
         self._run.add(pairs, [_summed(*each) for each in zip(rewards, errors, strict=True)], trains=caller.trains)
         return caller.rewards_or_raise(self.__name__, rewards, errors)
@@ -138,7 +140,7 @@ class Combined:
             if value is None:
                 return None
             total += weight * value
-        return total
+        return total if math.isfinite(total) else None
 
     def _answers(
         self,
@@ -207,7 +209,7 @@ def _function(part: Part) -> Callable[..., Any]:
 
 def _summed(reward: float | None, why: str) -> Judgement:
     if reward is None:
-        return Judgement.failed(JudgeError(why or "a part has no verdict", cause=Cause.JUDGE))
+        return Judgement.failed(JudgeError(why, cause=Cause.JUDGE))
     return Judgement("judged", reward, False, "")
 
 
@@ -228,7 +230,7 @@ def _checked(answer: object, name: str, count: int) -> tuple[list[float | None],
         number = value.item() if type(value).__module__ in ("numpy", "torch") and hasattr(value, "item") else value
         if number is not None and not isinstance(number, Real):
             raise JudgeError(f"{name} must answer numbers or None, got {number!r:.200}")
-        rewards.append(float(number) if number is not None and math.isfinite(number) else None)
+        rewards.append(float(number) if isinstance(number, bool) or is_finite_number(number) else None)
     whys = [
         "" if reward is not None else f"{name} answered {value!r:.50}"
         for reward, value in zip(rewards, values, strict=True)

@@ -77,10 +77,30 @@ def test_a_foreign_function_gets_what_trl_gives() -> None:
     assert seen == {**BATCH, "completion_ids": ids, "trainer_state": state, "log_metric": print, "log_extra": print}
 
 
-@pytest.mark.parametrize("value", [None, math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("value", [None, math.nan, math.inf, -math.inf, 10**400, Fraction(10**400)])
 def test_what_is_no_number_is_no_verdict(value: Any) -> None:
     # one infinity would spoil every advantage of its group
     assert combined([config(), lambda **named: [value, 1, True, Fraction(1, 2)]])(**BATCH) == [None, 1.0, None, 0.5]
+
+
+@pytest.mark.parametrize(("weights", "sums"), [((10.0, 0.0), [None, 10.0]), ((10.0, -10.0), [None, 0.0])])
+def test_a_sum_beyond_every_float_is_no_reward(weights: tuple[float, float], sums: list[float | None]) -> None:
+    """The trainer got inf, or NaN for the difference of two."""
+
+    def first(**named: Any) -> list[float]:
+        return [1e308, 1.0]
+
+    def second(**named: Any) -> list[float]:
+        return [1e308, 1.0]
+
+    both = combined([first, second], weights=weights)
+    assert both(["q"] * 2, ["a", "b"]) == sums
+    with pytest.raises(JudgeError, match="the weighted sum is no finite number"):
+        both(["q"] * 2, ["a", "b"], trainer_state=TrainerState())
+
+
+class TrainerState:
+    """Under this name OnlineDPO, which counts a missing reward as 0, tells its state."""
 
 
 @pytest.mark.parametrize("value", [numpy.array([0.5] * 4), [numpy.float32(0.5)] * 4, (0.5, 0.5, 0.5, 0.5)], ids=repr)

@@ -299,9 +299,10 @@ def test_a_function_of_the_parts_that_gives_no_number_gives_no_verdict(function:
 
 def test_numbers_that_overflow_are_no_reward_even_inside_clip() -> None:
     parts = {"a": says("a", weight=1e308), "b": says("b", weight=1e308)}
-    verdict = judged(combined(parts, clip=[0.0, 1.0]), a=1.0, b=1.0)
-    assert verdict.status == "failed"
-    assert "no finite number" in str(verdict.error)
+    judge = combined(parts, clip=[0.0, 1.0])
+    for verdict in (judged(judge, a=1.0, b=1.0), judged(judge, a=10.0, b=-10.0)):
+        assert (verdict.status, verdict.cause) == ("failed", Cause.CONFIG)
+        assert "no finite number" in str(verdict.error)
 
 
 def test_a_part_that_hangs_ends_at_its_deadline_and_an_optional_one_only_itself() -> None:
