@@ -38,7 +38,7 @@ from agentscope_tuner.graders.whose_fault import HARMLESS, is_to_blame
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.http_rows import Gathered
 from agentscope_tuner.task_judge.llm.probes import Once
-from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, Reader, check_path
+from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, Reader, as_shown, check_path
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 WireName = Literal["vllm_classify", "vllm_pooling", "sglang_classify", "sglang_embeddings", "slime"]
@@ -412,7 +412,8 @@ class RewardModelJudge(BaseJudge):
         query = _READER.question(mine.reads.query, workflow_task, workflow_output)
         if query is None:
             raise reference_error(f"{mine.reads.query} is missing: it is null, or NaN")
-        asked, label = _turns(query, "user"), str(workflow_task.task.metadata.get("answer", ""))
+        reference = as_shown(workflow_task.task.metadata.get("answer"))
+        asked, label = _turns(query, "user"), "" if reference is None else str(reference)
         await self._reads.done(self._check_reading)
         score: float | JudgeError
         try:

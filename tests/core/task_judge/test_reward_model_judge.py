@@ -101,6 +101,16 @@ def test_slimes_remote_wire_takes_parts(shape: Callable[[float], Any]) -> None:
     assert seen[-1] == ("/rm", {"prompt": "What is 2 + 2?", "response": "It is four.", "label": "4"})
 
 
+@pytest.mark.parametrize(("answer", "label"), [(None, ""), (math.nan, ""), (0, "0"), ("4", "4")])
+def test_a_missing_cell_is_no_reference_for_slimes_wire(answer: Any, label: str) -> None:
+    """A server that compares was shown `None` and `nan`, and found every answer wrong."""
+    seen: list[Any] = []
+    subject = judge(lambda body: worth(body["response"]), seen, wire="slime", text=None)
+    task = WorkflowTask(task=Task(main_query="What is 2 + 2?", metadata={"answer": answer}))
+    asyncio.run(subject.acompute_reward(task, out("It is four.")))
+    assert seen[-1][1]["label"] == label
+
+
 @pytest.mark.parametrize("broken", [{"error": "no memory"}, {"object": "error"}])
 def test_a_default_beside_an_error_is_no_score(broken: dict[str, Any]) -> None:
     """A remote that catches its own errors gives 0.0 beside them, which was paid."""
