@@ -25,6 +25,7 @@ from agentscope_tuner._run import loops
 from agentscope_tuner.errors import DeadlineError
 from agentscope_tuner.records.formats.sample import as_rollout, reference_of
 from agentscope_tuner.task_judge.batch import Pair, judge_for, located
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 # Seconds, of AReaL's 15: the rest is left for the way to the pool's process and back
 _SECONDS = 12.0
@@ -59,12 +60,9 @@ class reward_fn:  # noqa: N801 - AReaL's own name for such a function
         judge = judge_for(self._path)
         try:
             judgement = await asyncio.wait_for(judge.ajudge(*pair), self._seconds)
-        except TimeoutError as exc:
-            raise DeadlineError(
-                f"no verdict within {self._seconds:g} s, and AReaL answers 0 after 15: take async_reward_fn",
-                task_id=pair[0].task_id,
-                judge=judge.name,
-            ) from exc
+        except TimeoutError:
+            told = f"no verdict within {self._seconds:g} s, and AReaL answers 0 after 15: take async_reward_fn"
+            judgement = Judgement.failed(DeadlineError(told, task_id=pair[0].task_id, judge=judge.name))
         return judge.reward_or_raise(judgement)
 
 

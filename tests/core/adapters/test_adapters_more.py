@@ -193,6 +193,9 @@ class TestAreal:
         config = settings(tmp_path, "tests.core.adapters.test_adapters_more->Waits")
         with pytest.raises(JudgeError, match=r"no verdict within 0\.01 s, and AReaL answers 0 after 15"):
             areal.reward_fn(config, seconds=0.01)("6*7?", "42", **self.ROW)
+        (other := tmp_path / "other").mkdir()
+        zero = settings(other, "tests.core.adapters.test_adapters_more->Waits", "    on_error: zero\n")
+        assert areal.reward_fn(zero, seconds=0.01)("6*7?", "42", **self.ROW) == 0.0
 
     def test_it_pickles_into_a_process_pool_in_another_directory(self, tmp_path: Path) -> None:
         settings(tmp_path)
