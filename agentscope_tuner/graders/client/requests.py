@@ -337,7 +337,7 @@ def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
             raise TypeError("the content is no text")
         logprobs = (choice.get("logprobs") or {}).get("content") or ()
         tops = (
-            [{top["token"]: float(top["logprob"]) for top in one["top_logprobs"] or ()} for one in logprobs]
+            [{str(top["token"]): float(top["logprob"]) for top in one["top_logprobs"] or ()} for one in logprobs]
             if logprobs
             else ()
         )
@@ -346,8 +346,10 @@ def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
         finish = str(choice.get("finish_reason") or "stop")
         reply = Reply(content or "", finish, str(refusal or ""), tops, thought)
         used = data.get("usage") or {}
-        prompt, output = int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0)
-        cached = int((used.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
+        details = used.get("prompt_tokens_details") or {}
+        counted = used.get("prompt_tokens"), used.get("completion_tokens"), details.get("cached_tokens")
+        # Through a float, beyond which no count can be added up
+        prompt, output, cached = (int(float(count or 0)) for count in counted)
     except (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as exc:
         raise ReplyError(
             f"not a chat completion{_in_its_place(body)}: {body.decode('utf-8', 'replace')!r:.200}"
@@ -381,8 +383,8 @@ async def embed(state: SharedState, model_name: str, texts: Sequence[str]) -> li
         vectors = [[float(number) for number in row.embedding] for row in rows]
     except (AttributeError, TypeError, ValueError) as exc:
         raise GraderError(f"{where}: not embeddings: {found!r:.200}") from exc
-    if len(vectors) != len(texts) or any(not any(vector) for vector in vectors):
-        raise GraderError(f"{where}: {len(vectors)} embeddings for {len(texts)} texts, or zeros")
+    if len(vectors) != len(texts) or not all(any(vector) and all(map(math.isfinite, vector)) for vector in vectors):
+        raise GraderError(f"{where}: {len(vectors)} embeddings for {len(texts)} texts, or some of zeros or NaN")
     return vectors
 
 

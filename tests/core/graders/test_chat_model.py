@@ -118,6 +118,7 @@ def said(content: Any, finish: Any = "stop", choice: Any = None, usage: Any = No
         said(verdict(7), reasoning_content=verdict(2)),
         said(verdict(7), finish=None, refusal=""),
         said(verdict(7), choice={"logprobs": {"content": [{"token": "a", "top_logprobs": None}]}}),
+        said(verdict(7), choice={"logprobs": {"content": [{"top_logprobs": [{"token": None, "logprob": -1}]}]}}),
     ],
     ids=lambda canned: canned.raw,
 )
@@ -140,6 +141,7 @@ def test_what_a_model_says_is_read_beside_what_it_thinks(canned: Canned) -> None
         said(None, reasoning_content=verdict(7)),
         said({"score": 7}),
         said(verdict(7), usage={"prompt_tokens": math.inf}),
+        said(verdict(7), usage={"completion_tokens": 10**400}),
         Canned(raw='{"error": {"message": "overloaded"}}'),
         Canned(raw='{"choices": [{"message": null}]}'),
     ],

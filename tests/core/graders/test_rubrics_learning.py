@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -85,6 +86,12 @@ def test_embeddings_come_from_the_endpoint_when_it_has_them(tmp_path: Path) -> N
     with JudgeServer(world) as server:
         said = learned(server, other, embedding_model="e").learning["embeddings"]
     assert said.startswith("tfidf, because the endpoint gave no embeddings")
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    with JudgeServer(world, embed=lambda texts: [[math.nan, 1.0] for _ in texts]) as server:
+        said = learned(server, broken, embedding_model="e").learning["embeddings"]
+    assert said.startswith("tfidf, because")
+    assert "or some of zeros or NaN" in said
 
 
 def test_all_proposals_failing_is_an_error_and_nothing_is_saved(tmp_path: Path) -> None:
