@@ -346,10 +346,9 @@ def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
         finish = str(choice.get("finish_reason") or "stop")
         reply = Reply(content or "", finish, str(refusal or ""), tops, thought)
         used = data.get("usage") or {}
-        details = used.get("prompt_tokens_details") or {}
-        counted = used.get("prompt_tokens"), used.get("completion_tokens"), details.get("cached_tokens")
         # Through a float, beyond which no count can be added up
-        prompt, output, cached = (int(float(count or 0)) for count in counted)
+        prompt, output = int(float(used.get("prompt_tokens") or 0)), int(float(used.get("completion_tokens") or 0))
+        cached = int(float((used.get("prompt_tokens_details") or {}).get("cached_tokens") or 0))
     except (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as exc:
         raise ReplyError(
             f"not a chat completion{_in_its_place(body)}: {body.decode('utf-8', 'replace')!r:.200}"
