@@ -128,6 +128,7 @@ class BaseJudge:
         component_names: the parts that its reward is made of, each with its own reward under `part/<name>` in the
             metrics of a verdict.
         gives_turns: whether its rewards have `turns`, which a trainer that takes one float for a rollout refuses.
+        top_reward: its highest reward, where it is known: see `combined.settings`.
         asks: the judges that it asks, each a `TaskJudge`, by name; see `combined.settings`.
     """
 
@@ -139,6 +140,7 @@ class BaseJudge:
     metric_names: tuple[str, ...] = ()
     component_names: tuple[str, ...] = ()
     gives_turns: bool = False
+    top_reward: float | None = None
     asks: Mapping[str, Any] = MappingProxyType({})
 
     def __init_subclass__(cls, **keywords: Any) -> None:

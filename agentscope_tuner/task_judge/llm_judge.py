@@ -85,6 +85,7 @@ class LLMJudge(ModelJudge):
         self._reader = Reader(WHERE, mine.images == "send")
         self.judge_models, self.response_path = panels.every, self.paths["response"]
         self.top_score = self.range[1]
+        self.top_reward = self.top_score if mine.reward_scale == "raw" else 1.0
         scores = [] if self.ranks_groups() or len(panels.every) < 2 else [*panels.first, *panels.dearer]
         self.metric_names = (
             "place" if self.ranks_groups() else "score",

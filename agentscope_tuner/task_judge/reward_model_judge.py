@@ -379,6 +379,7 @@ class RewardModelJudge(BaseJudge):
         for name in type(mine.reads).model_fields:
             check_path(getattr(mine.reads, name), f"{WHERE}.reads.{name}")
         self._wire = WIRES[mine.wire]
+        self.top_reward = mine.clip[1]
         self._format = None if mine.wire == "slime" else ChatFormat(mine.tokenizer, mine.text, WHERE)
         key = mine.api_key.get_secret_value() if mine.api_key else None
         limits = HttpLimits(

@@ -72,6 +72,7 @@ class TaskRubricsJudge(ModelJudge):
     """
 
     bounds_itself = True
+    top_reward = 1.0
     # what a row's own criteria ask for is no reference
     reference_keys = ()
 

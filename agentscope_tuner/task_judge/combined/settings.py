@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from operator import mul
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from agentscope_tuner.config import SECTION, PartConfig, TaskJudgeConfig, task_judge_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, did_you_mean, judge_error, told
 from agentscope_tuner.graders.client.usage import Usage
@@ -278,6 +280,7 @@ def _check_weights(section: TaskJudgeConfig) -> None:
 
 _REASON_CHARS = 300
 _SPENT = frozenset(Usage.metric_names())
+_UNJUDGEABLE = "unjudgeable"
 
 
 class Account(NamedTuple):
@@ -373,6 +376,10 @@ class PartVerdicts:
             else:
                 self.lacking.add(name)
             self.failed[name] = reason
+        elif part.weight < 0 and judgement.status == "filtered" and _UNJUDGEABLE in judgement.violations:
+            # The least is the best that such a part can say, and a policy could break its judge to have it
+            top = part.judge.inner.top_reward
+            judgement = replace(judgement, reward=judgement.reward if top is None else top)
         self.judged[name] = judgement
         if part.is_read and judgement.reward is not None:
             self.values[part.reward_name] = judgement.reward

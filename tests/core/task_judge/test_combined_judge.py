@@ -26,7 +26,7 @@ from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
-from tests.judge_server import Canned, JudgeServer
+from tests.judge_server import Canned, JudgeServer, prompt_of, verdict
 from tests.part_judges import HERE, SEEN, Says, SaysLater, ranks, says, says_later
 
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
@@ -297,12 +297,42 @@ def test_a_function_of_the_parts_that_gives_no_number_gives_no_verdict(function:
     assert caught.value.message.startswith(f"{HERE}{told}")
 
 
+@pytest.mark.parametrize(
+    ("weight", "options", "clean", "bad", "breaking"),
+    [
+        (-0.5, {}, 1.0, 0.5, 0.5),
+        (-0.1, {"reward_scale": "raw"}, 1.0, 0.0, 0.0),
+        # of more that is better the least is the worst, as everywhere
+        (0.5, {}, 1.0, 1.5, 1.0),
+    ],
+)
+def test_a_text_that_breaks_the_judge_of_a_penalty_does_not_escape_it(
+    weight: float, options: dict[str, Any], clean: float, bad: float, breaking: float
+) -> None:
+    """It got the penalty's lowest score, which is the best."""
+
+    def rude(body: dict[str, Any], attempt: int) -> Canned:
+        said = prompt_of(body).partition("[BEGIN response")[2]
+        return Canned("prose" if "rude!" in said else verdict(10 if "rude" in said else 0))
+
+    with JudgeServer(rude) as server:
+        client = {"cache": False, "max_reasks": 0, "max_retries": 0}
+        mine = {"model_name": "m", "base_url": server.url, "client": client, **options}
+        mine["prompt"] = "Score from 0 to 10 how rude this is: {response}"
+        parts = {"right": {"judge": "math"}, "rude": {"judge": "llm", "llm": mine, "weight": weight}}
+        judge = combined(parts, success="right")
+        said = [rf"{words} \boxed{{\frac12}}" for words in ("So", "rude", "rude!")]
+        found = [judge.judge(TASK, WorkflowOutput(metadata={"final_answer": text})) for text in said]
+    assert [one.reward for one in found] == pytest.approx([clean, bad, breaking])
+    assert found[2].violations == ("rude/unjudgeable",)
+
+
 def test_numbers_that_overflow_are_no_reward_even_inside_clip() -> None:
     parts = {"a": says("a", weight=1e308), "b": says("b", weight=1e308)}
     judge = combined(parts, clip=[0.0, 1.0])
-    for verdict in (judged(judge, a=1.0, b=1.0), judged(judge, a=10.0, b=-10.0)):
-        assert (verdict.status, verdict.cause) == ("failed", Cause.CONFIG)
-        assert "no finite number" in str(verdict.error)
+    for one in (judged(judge, a=1.0, b=1.0), judged(judge, a=10.0, b=-10.0)):
+        assert (one.status, one.cause) == ("failed", Cause.CONFIG)
+        assert "no finite number" in str(one.error)
 
 
 def test_a_part_that_hangs_ends_at_its_deadline_and_an_optional_one_only_itself() -> None:
