@@ -357,6 +357,17 @@ class TextJudge(BaseJudge, Generic[SettingsT]):
         return "missing" if task.metadata.get("answer") is None else "unreadable"
 
 
+def without_numpy(value: object) -> Any:
+    """`value` without numpy's arrays and scalars, as Parquet columns hold them: judges cannot compare them by `==`."""
+    if type(value).__module__ == "numpy":
+        return without_numpy(value.tolist())  # type: ignore[attr-defined]
+    if isinstance(value, Mapping):
+        return {str(key): without_numpy(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_numpy(inner) for inner in value]
+    return value
+
+
 def as_list(value: object) -> list[Any] | None:
     """A list of a task's metadata, which data sets read from Parquet give as numpy's array; None for anything else."""
     if isinstance(value, list | tuple):

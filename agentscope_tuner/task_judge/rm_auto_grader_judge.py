@@ -17,7 +17,7 @@ from agentscope_tuner.graders.rubrics.learn import learn_once
 from agentscope_tuner.graders.rubrics.propose import inputs_of
 from agentscope_tuner.graders.rubrics.saved import check_proven, in_prompt, load, make_grader
 from agentscope_tuner.graders.rubrics.settings import WHERE, AutoGraderConfig, auto_grader_config, check_row
-from agentscope_tuner.task_judge.base_judge import Reward, final_answer
+from agentscope_tuner.task_judge.base_judge import Reward, as_list, final_answer
 from agentscope_tuner.task_judge.llm.jury import PanelRanking
 from agentscope_tuner.task_judge.llm.probes import ModelJudge
 from agentscope_tuner.task_judge.llm.rollout_fields import as_shown
@@ -165,8 +165,8 @@ def _candidates(task: WorkflowTask) -> list[str]:
     Raises:
         JudgeError: the task has no candidates, or they are no answers.
     """
-    candidates = task.task.metadata.get("candidates")
-    if not isinstance(candidates, list) or not candidates:
+    candidates = as_list(task.task.metadata.get("candidates"))
+    if not candidates:
         raise reference_error(
             "a listwise judge ranks an advantage group (compute_rewards), or one output among "
             'task.metadata["candidates"], and this task has none'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +22,8 @@ _FORM = 'a list such as [{"criterion": "names its source", "points": 1}]'
 _TEXTS = ("criterion", "description", "text", "title")
 _WEIGHTS = ("points", "weight")
 _KNOWN = {*_TEXTS, *_WEIGHTS, "id", "name", "tags", "type", "polarity", "importance", "category", "level", "axis"}
-_KNOWN |= {"min", "max", "files"}
+_NUMBERS = frozenset({*_WEIGHTS, "min", "max"})
+_KNOWN |= {*_NUMBERS, "files"}
 _MUST = frozenset({"must_have", "must-have", "must have", "required"})
 _MOST_CRITERIA = 200
 # Sums of larger weights may overflow to infinity, and a share of infinity is no score
@@ -82,9 +84,11 @@ def read_rubrics(value: Any) -> Rubrics:
         value = next((whole[key] for key in ("criteria", "rubrics", "criterion") if key in whole), whole)
     if not isinstance(value, Sequence) or isinstance(value, str) or not 0 < len(value) <= _MOST_CRITERIA:
         raise ValueError(f"rubrics must be a list of 1 to {_MOST_CRITERIA} criteria, got {value!r:.200}: write {_FORM}")
-    # Tables give all criteria the same keys, with null where one of them has none
+    # Tables give all criteria the same keys, with null where one of them has none, or NaN in the place of a text
     value = [
-        {key: one for key, one in item.items() if one is not None} if isinstance(item, Mapping) else item
+        {key: one for key, one in item.items() if one is not None and (key in _NUMBERS or not _is_nan(one))}
+        if isinstance(item, Mapping)
+        else item
         for item in value
     ]
     criteria = _merged([_criterion(item, number) for number, item in enumerate(value, start=1)])
@@ -101,6 +105,10 @@ def read_rubrics(value: Any) -> Rubrics:
     negative = any(criterion.weight < 0 for criterion in criteria)
     published: Aggregation = "points" if by_points or (negative and not harbor) else "weighted_mean"
     return Rubrics(criteria, *_of_the_file(whole, published))
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _parsed(value: Any) -> Any:

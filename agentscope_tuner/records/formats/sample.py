@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from agentscope_tuner.errors import ConfigError, input_error
 from agentscope_tuner.records.reader import object_in
+from agentscope_tuner.task_judge.base_judge import without_numpy
 from agentscope_tuner.task_judge.contract.columns import at_path, cell_at, sole_answer_column
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -461,28 +462,17 @@ def ground_truth_metadata(ground_truth: object) -> dict[str, Any]:
     A record is a mapping or a JSON object in a str, as data sets carry `{"target": 24, "numbers": [1, 2, 3, 4]}` in a
     single column. A record's own `answer` is the answer; otherwise the ground truth stays there as it came.
     """
-    plain = _plain(ground_truth)
+    plain = without_numpy(ground_truth)
     packed = isinstance(plain, str) and plain.lstrip().startswith("{") and len(plain) <= _JSON_CHARS
     record = object_in(plain) if packed else plain
     return {"answer": plain, **record} if isinstance(record, dict) else {"answer": plain}
-
-
-def _plain(value: object) -> Any:
-    """`value` without numpy's arrays and scalars, as Parquet columns hold them: judges cannot compare them by `==`."""
-    if type(value).__module__ == "numpy":
-        return _plain(value.tolist())  # type: ignore[attr-defined]
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return value
 
 
 def id_text(task_id: object) -> str:
     """A column's value as the task's id; empty where there is no id. Where a cell is missing, a data frame turns
     integers into floats and the missing cell into NaN; NaN as an id would put unrelated rows into one group.
     """
-    plain = _plain(task_id)
+    plain = without_numpy(task_id)
     if isinstance(plain, float):
         return str(int(plain)) if plain.is_integer() else "" if math.isnan(plain) else str(plain)
     return "" if plain is None else str(plain)

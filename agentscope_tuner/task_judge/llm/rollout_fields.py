@@ -13,6 +13,7 @@ from agentscope_tuner.config import SECTION
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, did_you_mean, input_error
 from agentscope_tuner.graders.injection_defence import is_blank, shortened
 from agentscope_tuner.graders.prompt import Trajectory, as_json
+from agentscope_tuner.task_judge.base_judge import without_numpy
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 #: The default paths of a grader's variables.
@@ -58,12 +59,14 @@ def read_path(path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
             known = sorted(map(str, value)) if isinstance(value, Mapping) else []
             cause = Cause.REFERENCE if root == "task" else Cause.INPUT
             raise JudgeError(f"{path} is missing: {so_far} has no {part!r}, only {known!r:.300}", cause=cause) from exc
-    return value
+    # Out of Parquet: of an array's conversation a judge model would be shown nothing
+    return without_numpy(value) if type(value).__module__ == "numpy" else value
 
 
 def as_shown(value: Any) -> Any:
     """A value as a judge model is shown it: a number as text, for references are often numbers; and NaN, which is how
     data frames write an empty cell, as None."""
+    value = without_numpy(value) if type(value).__module__ == "numpy" else value
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     return str(value) if value == value else None

@@ -99,6 +99,7 @@ def test_weights_are_read_from_numbers_categories_and_polarity(item: Any, weight
         ([{"criterion": "x", "points": 0}], "other than 0"),
         ([{"criterion": "x", "points": True}], "points must be a number"),
         ([{"criterion": "x", "points": float("nan")}], "points must be a number"),
+        ([{"criterion": float("nan"), "points": 1}], "criterion 1 has no text"),
         ([{"criterion": "x", "points": 1e308}, {"criterion": "y", "points": 1e308}], "at most 1e"),
         ([{"criterion": "x", "points": 10**400}], "at most 1e"),
         ([{"criterion": "x", "points": 1, "weight": 2}], "give one"),
@@ -129,6 +130,11 @@ def test_the_nulls_of_a_table_and_the_mark_of_a_text_change_nothing(rubrics: lis
     )
     filled = [{**nulls, **({"criterion": one} if isinstance(one, str) else one)} for one in rubrics]
     assert read_rubrics(filled) == read_rubrics(rubrics)
+    # a data frame's nulls, where no number stands: two criteria without an id had the id `nan`
+    texts = dict.fromkeys(["type", "polarity", "importance", "category", "id", "title", "tags"], float("nan"))
+    assert read_rubrics([{**texts, **one} if isinstance(one, dict) else one for one in rubrics]) == read_rubrics(
+        rubrics
+    )
     assert read_rubrics("\ufeff" + json.dumps(rubrics)) == read_rubrics(rubrics)
 
 

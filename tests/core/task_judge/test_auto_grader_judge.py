@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
 from agentscope_tuner.config import load_config
@@ -239,6 +240,8 @@ def test_a_single_output_is_ranked_among_the_tasks_candidates(tmp_path: Path) ->
         assert subject.compute_reward(task, output("aa")) == (0.5, False)
         assert subject.compute_reward(task, output("aaaa")) == (1.0, True)
         assert subject.compute_rewards(task, [output("aaaa")])[0] == (1.0, True)
+        read = WorkflowTask(task=Task(main_query="q", metadata={"candidates": numpy.array(candidates, dtype=object)}))
+        assert subject.compute_reward(read, output("aa")) == (0.5, False)
         with pytest.raises(JudgeError, match="candidates"):
             subject.compute_reward(TASK, output("aa"))
 

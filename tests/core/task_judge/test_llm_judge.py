@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
@@ -101,7 +102,7 @@ NAN = float("nan")
 BY_REFERENCE = "Score from 1 to 5 how far {response} agrees with {ground_truth}"
 
 
-@pytest.mark.parametrize("answer", [NAN, None, "", "   ", "\n"])
+@pytest.mark.parametrize("answer", [NAN, numpy.float32("nan"), None, "", "   ", "\n"])
 def test_an_empty_cell_is_no_reference_for_a_judge_model(answer: Any) -> None:
     task = WorkflowTask(task=Task(main_query="6 * 7?", metadata={"answer": answer}))
     with JudgeServer(always(5)) as server:
@@ -109,17 +110,21 @@ def test_an_empty_cell_is_no_reference_for_a_judge_model(answer: Any) -> None:
         found = subject.judge(task, output("nan"))
         assert (found.status, found.cause, server.bodies) == ("failed", Cause.REFERENCE, [])
         problem = subject.inner.check_task(task.task)
-        assert problem == f"missing: task.metadata.answer is {answer!r}"
+        shown = answer.item() if isinstance(answer, numpy.float32) else answer
+        assert problem == f"missing: task.metadata.answer is {shown!r}"
         assert "missing" in str(subject.inner.check_task(Task(main_query="6 * 7?")))
 
 
-@pytest.mark.parametrize("answer", [42, 0, 0.0, -1.5, "nan", "None", "0", False, [1, 2]])
+@pytest.mark.parametrize(
+    "answer", [42, 0, 0.0, -1.5, "nan", "None", "0", False, [1, 2], numpy.int64(42), numpy.array([1, 2])]
+)
 def test_a_reference_of_any_kind_is_shown(answer: Any) -> None:
     task = WorkflowTask(task=Task(main_query="6 * 7?", metadata={"answer": answer}))
     with JudgeServer(always(5)) as server:
         subject = judge(server, prompt=BY_REFERENCE)
         assert subject.judge(task, output()).reward == 1.0
-        assert str(answer).lower() in prompt_of(server.bodies[0]).lower()
+        plain = answer.tolist() if hasattr(answer, "tolist") else answer
+        assert str(plain).lower() in prompt_of(server.bodies[0]).lower()
         assert subject.inner.check_task(task.task) is None
 
 

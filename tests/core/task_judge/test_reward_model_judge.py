@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy
 import pytest
 
 from agentscope_tuner.errors import ConfigError, JudgeError
@@ -101,7 +102,9 @@ def test_slimes_remote_wire_takes_parts(shape: Callable[[float], Any]) -> None:
     assert seen[-1] == ("/rm", {"prompt": "What is 2 + 2?", "response": "It is four.", "label": "4"})
 
 
-@pytest.mark.parametrize(("answer", "label"), [(None, ""), (math.nan, ""), (0, "0"), ("4", "4")])
+@pytest.mark.parametrize(
+    ("answer", "label"), [(None, ""), (math.nan, ""), (numpy.float32("nan"), ""), (0, "0"), ("4", "4")]
+)
 def test_a_missing_cell_is_no_reference_for_slimes_wire(answer: Any, label: str) -> None:
     """A server that compares was shown `None` and `nan`, and found every answer wrong."""
     seen: list[Any] = []
