@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from statistics import median, median_low, multimode
 from typing import Any, Literal, TypeVar
@@ -12,7 +14,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import Field
 
 from agentscope_tuner.config import StrictSection
-from agentscope_tuner.errors import GraderError
+from agentscope_tuner.errors import Cause, GraderError
 from agentscope_tuner.graders.base_grader import BaseGrader, evaluate
 from agentscope_tuner.graders.client.reply import AnswerAtFault
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, grader_error
@@ -170,8 +172,8 @@ class WeightedSumGrader(BaseGrader):
             cause = next((result.cause for result in results if result.error is not None), None)
             return self.failed("; ".join(f"{name}: {error}" for name, error in errors.items()), cause=cause)
         kept = [
-            (result, weight)
-            for result, (_, weight) in zip(results, self.parts, strict=True)
+            (_weighed(grader, result, weight), weight)
+            for result, (grader, weight) in zip(results, self.parts, strict=True)
             if isinstance(result, GraderScore) and result.error is None
         ]
         total = sum(weight for _, weight in self.parts)
@@ -181,4 +183,13 @@ class WeightedSumGrader(BaseGrader):
             "failed_parts": errors,
         }
         reason = "; ".join(f"{result.name} {result.score:g} x {weight:g}: {result.reason}" for result, weight in kept)
-        return GraderScore(self.name, share * sum(result.score * weight for result, weight in kept), reason, metadata)
+        score = share * sum(result.score * weight for result, weight in kept)
+        if not math.isfinite(score):
+            return self.failed(f"the parts make no finite number: {reason}", cause=Cause.CONFIG)
+        return GraderScore(self.name, score, reason, metadata)
+
+
+def _weighed(grader: BaseGrader, result: GraderScore, weight: float) -> GraderScore:
+    """The result; of a text that a penalty's judge cannot judge its highest score, for the least would be the best."""
+    escapes = weight < 0 and result.metadata.get("filtered_by") == "unjudgeable"
+    return replace(result, score=getattr(grader, "max_score", result.score)) if escapes else result

@@ -48,6 +48,8 @@ class RoutedJudge(AsksJudges):
                 "different ways: name a field of the task"
             )
         self.by = by
+        tops = (judge.inner.top_reward for judge in self.asks.values())
+        self.top_reward = max((top for top in tops if top is not None), default=None)
 
     def ranks_groups(self) -> bool:
         """True if a route ranks."""

@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from agentscope_tuner.errors import Cause, ConfigError, GraderTimeout, JudgeError
-from agentscope_tuner.graders import BaseGrader, FunctionGrader, GraderMode, GraderRank, GraderScore, WeightedSumGrader
+from agentscope_tuner.graders import (
+    BaseGrader,
+    FunctionGrader,
+    GraderMode,
+    GraderRank,
+    GraderScore,
+    RelevanceGrader,
+    WeightedSumGrader,
+)
 from agentscope_tuner.graders.base_grader import evaluate
 
 
@@ -136,6 +144,13 @@ def test_a_weighted_sum_adds_up() -> None:
     assert result.metadata["parts"] == {"word_count": 2.0, "half": 0.5}
 
 
+@pytest.mark.parametrize("weights", [(1e308, 1e308), (1e308, -1e308)])
+def test_a_sum_beyond_every_float_is_an_error(weights: tuple[float, float]) -> None:
+    """`aevaluate` raised a ValueError, and promises to raise nothing."""
+    parts = [(FunctionGrader(lambda **_: 10.0, name), weight) for name, weight in zip("ab", weights, strict=True)]
+    assert str(run(WeightedSumGrader(parts)).error).startswith("the parts make no finite number: a 10 x 1e+308")
+
+
 def test_a_failed_part_is_an_error_unless_the_user_says_otherwise() -> None:
     parts = [(FunctionGrader(half), 1.0), (FunctionGrader(broken), 3.0)]
     assert run(WeightedSumGrader(parts), response="a").error == "broken: RuntimeError: boom"
@@ -147,6 +162,14 @@ def test_a_failed_part_is_an_error_unless_the_user_says_otherwise() -> None:
     for weight in (0.0, -1.0):
         with pytest.raises(ValueError, match="all of them must be positive"):
             WeightedSumGrader([(FunctionGrader(half), weight)], failed_parts="skip")
+
+
+@pytest.mark.parametrize(("weight", "score"), [(1.0, 1.0), (-1.0, -5.0)])
+def test_a_text_that_a_penaltys_judge_cannot_judge_does_not_escape_it(weight: float, score: float) -> None:
+    model = {"model_name": "m", "base_url": "http://127.0.0.1:9/v1", "api_key": "k"}
+    result = run(WeightedSumGrader([(RelevanceGrader(model, max_chars=1000), weight)]), query="q", response="x" * 2000)
+    assert isinstance(result, GraderScore)
+    assert (result.error, result.score) == (None, score)
 
 
 @pytest.mark.parametrize(

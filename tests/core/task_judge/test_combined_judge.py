@@ -319,12 +319,17 @@ def test_a_text_that_breaks_the_judge_of_a_penalty_does_not_escape_it(
         client = {"cache": False, "max_reasks": 0, "max_retries": 0}
         mine = {"model_name": "m", "base_url": server.url, "client": client, **options}
         mine["prompt"] = "Score from 0 to 10 how rude this is: {response}"
-        parts = {"right": {"judge": "math"}, "rude": {"judge": "llm", "llm": mine, "weight": weight}}
-        judge = combined(parts, success="right")
+        asked = {"judge": "llm", "llm": mine}
+        routes = {"judge": "routed", "by": "task.task_id", "routes": {"t1": asked, "t2": {"judge": "math"}}}
+        judges = [
+            combined({"right": {"judge": "math"}, "rude": {**part, "weight": weight}}, success="right")
+            for part in (asked, routes)
+        ]
         said = [rf"{words} \boxed{{\frac12}}" for words in ("So", "rude", "rude!")]
-        found = [judge.judge(TASK, WorkflowOutput(metadata={"final_answer": text})) for text in said]
-    assert [one.reward for one in found] == pytest.approx([clean, bad, breaking])
-    assert found[2].violations == ("rude/unjudgeable",)
+        for judge in judges:
+            found = [judge.judge(TASK, WorkflowOutput(metadata={"final_answer": text})) for text in said]
+            assert [one.reward for one in found] == pytest.approx([clean, bad, breaking])
+            assert found[2].violations == ("rude/unjudgeable",)
 
 
 def test_numbers_that_overflow_are_no_reward_even_inside_clip() -> None:
