@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,14 +50,15 @@ RULES: list[dict[str, Any]] = [
 ]
 
 
+@cache
 def hostile_texts(count: int, longest: int = 60) -> list[str]:
     choose = random.Random(20261121)
     texts = []
     for _ in range(count):
-        pool = choose.choice(
-            (*POOLS, *POOLS, "".join(POOLS), "".join(chr(choose.randrange(0x110000)) for _ in range(99)))
-        )
-        text = "".join(choose.choice(pool) for _ in range(choose.randrange(longest)))
+        # no pool: any characters at all
+        pool = choose.choice((*POOLS, *POOLS, "".join(POOLS), ""))
+        length = choose.randrange(longest)
+        text = "".join(choose.choices(pool, k=length) if pool else map(chr, choose.choices(range(0x110000), k=length)))
         if choose.random() < 0.1:
             text += choose.choice("aя你 .") * choose.randrange(5 * LONGEST_WORD)
         texts.append(text)
