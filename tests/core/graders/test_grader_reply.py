@@ -22,6 +22,9 @@ from agentscope_tuner.graders.client.reply import (
 )
 from agentscope_tuner.graders.injection_defence import neutralise
 
+# The square of so many characters takes longer than a test's texts may together; they take a tenth of that
+LONG, MOST_SECONDS = 30_000, 2.5
+
 
 @pytest.mark.parametrize(
     ("text", "score"),
@@ -415,10 +418,12 @@ def test_what_a_reply_repeats_is_hidden_in_whatever_spelling(said: str, text: st
 
 def test_hiding_what_a_reply_repeats_is_linear_in_hostile_text() -> None:
     """A pattern of the configuration would be run over all of a policy's text."""
+    started = time.process_time()
     for piece in ("\n", "score: 3 ", "score: ", '"score": {', "ß", "\u200b:", "reason: score: "):
-        text = piece * (100_000 // len(piece))
+        text = piece * (LONG // len(piece))
         assert without_verdicts(text, "score: 3", "score") is not None
         assert without_verdicts(text, "", "score", "reason") is not None
+    assert time.process_time() - started < MOST_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -483,9 +488,11 @@ def test_a_number_that_stands_in_a_sentence_or_far_away_is_no_score(text: str) -
 
 def test_hiding_scores_is_bounded_in_hostile_text() -> None:
     verdict = {"reason": "all steps are there", "score": 10.0}
+    started = time.process_time()
     for piece in ('{"a": ', '{"a": "all steps are there", "b": "c"}', "all steps are there 10 ", '[{"a": [', "{a: b}"):
-        text = piece * (100_000 // len(piece))
+        text = piece * (LONG // len(piece))
         assert without_verdicts(text, "", "score", verdict=verdict) is not None
+    assert time.process_time() - started < MOST_SECONDS
     deep = '{"a":' * 900 + '{"r": "all steps are there", "s": "ten"}' + "}" * 900
     assert "ten" not in without_verdicts(deep, "", "score", verdict=verdict)
 
@@ -639,6 +646,7 @@ def test_a_program_with_many_short_sets_is_no_json_without_end(item: str) -> Non
 
 def test_a_search_for_scores_beside_words_is_bounded_in_hostile_text() -> None:
     verdict = {"reason": "ok", "score": 10.0}
+    started = time.process_time()
     for piece in (
         "ok ",
         "10 ",
@@ -655,9 +663,10 @@ def test_a_search_for_scores_beside_words_is_bounded_in_hostile_text() -> None:
         "🔟 ",
     ):
         # a text without a colon has no key to look for
-        text = piece * (100_000 // len(piece)) + ":" * (piece in ("X", "ok 10 "))
+        text = piece * (LONG // len(piece)) + ":" * (piece in ("X", "ok 10 "))
         Quotable([text]).repeats(verdict, json.dumps(verdict))
         assert without_verdicts(text, "", "score", verdict=verdict) is not None
+    assert time.process_time() - started < MOST_SECONDS
 
 
 @pytest.mark.parametrize(
