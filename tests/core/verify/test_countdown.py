@@ -397,7 +397,7 @@ def test_decimals_are_what_they_were_written_as() -> None:
     assert _judge(r"\boxed{24/10}", {"target": 2.4, "nums": [24, 10]}) == (1.0, True)
 
 
-@pytest.mark.parametrize("nums", [[1] * 3_000_000, [10**400, 6], ["4", 6], 7, None, [10**5000]])
+@pytest.mark.parametrize("nums", [[1] * 300_000, [10**400, 6], ["4", 6], 7, None, [10**5000]])
 def test_an_outputs_own_numbers_cannot_stall_or_break_the_verdict(nums: Any) -> None:
     of_output = {"target": 10**400, "nums": nums}
     assert _judge(r"\boxed{4*6}", {"target": 24, "nums": [4, 6]}, of_output) == (1.0, True)
