@@ -859,10 +859,10 @@ def test_an_honest_run_that_changes_on_the_way_is_not_called_gamed(name: str) ->
     truth = {row.id: right for step in steps for row, right in zip(step.rows, step.honest, strict=True)}
     watch = RunWatch(SecondOpinion(lambda chosen: [truth[row.id] for row in chosen], Sampling(rate=0.05)))
     for step in steps:
-        scaled = factor if step.step >= 50 else 1
-        _, found = watch.step(
-            step.step, [dataclasses.replace(row, reward=(row.reward or 0.0) * scaled) for row in step.rows]
-        )
+        told = step.rows
+        if factor != 1 and step.step >= 50:
+            told = [dataclasses.replace(row, reward=(row.reward or 0.0) * factor) for row in told]
+        _, found = watch.step(step.step, told)
         assert [alarm.message for alarm in found if alarm.kind == "gamed"] == []
 
 
