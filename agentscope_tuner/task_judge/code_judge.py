@@ -39,6 +39,7 @@ from agentscope_tuner.verify.code.formats import (
     Test,
     TestSet,
     UnknownFormError,
+    parsed,
     read_tests,
 )
 from agentscope_tuner.verify.code.grade import (
@@ -449,7 +450,7 @@ def _tests(task: Task) -> TestSet:
     tests, named = task.metadata.get("tests"), task.metadata.get("language")
     try:
         if tests is None:
-            return read_tests(task.metadata)
+            return read_tests(_with_prompt(task))
         found = read_tests(tests, task.metadata)
         # beside them it may be that of the question
         if isinstance(named, str) and not found.language and language_of(named) in LANGUAGES:
@@ -466,6 +467,17 @@ def _tests(task: Task) -> TestSet:
         elif isinstance(exc, UnknownFormError):
             told = f"{exc}: {example}, or a list of asserts"
         raise reference_error(f"the task's tests cannot be read: {told}") from exc
+
+
+def _with_prompt(task: Task) -> Mapping[str, Any]:
+    """The columns of a task. HumanEval's `prompt`, a program to go on with, may be the question alone: trainers, and
+    readers of their rows, do not hand it over twice.
+    """
+    row, asked = task.metadata, task.main_query
+    begins = "prompt" not in row and f"def {row.get('entry_point')}(" in asked
+    if begins and any(parsed(text) is not None for text in (asked, f"{asked.rstrip()}\n    pass")):
+        return {**row, "prompt": asked}
+    return row
 
 
 def _first_failed(results: Sequence[TestResult]) -> TestResult | None:

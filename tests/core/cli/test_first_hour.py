@@ -477,6 +477,24 @@ def test_rows_tell_their_judge_and_the_configuration_loads(
     run("check", "--conf", folder / "judge.yaml")
 
 
+def test_a_program_goes_on_with_its_prompt_whatever_reads_the_row(tmp_path: Path) -> None:
+    # where the response's column is one of a trainer's, the prompt was no column, and a body alone no program
+    row = {
+        "prompt": "import math\n\ndef f(x):\n    # root\n",
+        "entry_point": "f",
+        "test": "def check(candidate):\n    assert candidate(4) == 2\n",
+        "canonical_solution": "    return math.sqrt(x)\n",
+    }
+    body = "```python\n    return math.sqrt(x)\n```"
+    for name in ("response", "completion", "generation"):
+        source, folder, scored = as_jsonl(tmp_path, [{**row, name: body}]), tmp_path / name, tmp_path / "o.jsonl"
+        run("init", "auto", folder, "--from", source)
+        judged = ("--conf", folder / "judge.yaml", "--input", source)
+        assert "every one can be judged" in run("check", *judged)
+        run("judge", *judged, "--output", scored, "--jobs", 1)
+        assert json.loads(scored.read_text(encoding="utf-8"))["judgement"]["reward"] == 1.0
+
+
 @pytest.mark.parametrize(
     "row",
     [
