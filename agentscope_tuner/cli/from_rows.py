@@ -18,7 +18,7 @@ from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.graders.rubrics.criteria import read_rubrics
 from agentscope_tuner.records.formats import AUTO, Conversion
 from agentscope_tuner.records.formats.plain import CHATS, chat_of, is_own, plain_text
-from agentscope_tuner.records.reader import Line, object_in
+from agentscope_tuner.records.reader import Line, object_in, way_out
 from agentscope_tuner.records.scored_rows import is_number
 from agentscope_tuner.task_judge.choice_judge import options_of
 from agentscope_tuner.task_judge.contract.columns import (
@@ -40,10 +40,12 @@ from agentscope_tuner.task_judge.contract.columns import (
 )
 from agentscope_tuner.verify.code.formats import BadTestsError, read_tests
 from agentscope_tuner.verify.find import Place, find_answer, stated_elsewhere
+from agentscope_tuner.verify.math.tokens import is_missing
 from agentscope_tuner.verify.math.verdict import check_reference
 
 _MOST_ROWS = 200
 _NAMES_SHOWN = 12
+_UNREAD = "answer: {} of {} rows have none there that can be read"
 _NO_QUESTION = "question: no column has a common name: name it, --map <column>=question"
 # How a prompt asks for a form
 _ASKED: Mapping[Place, str] = {"hash": "####", "tag": "<answer>"}
@@ -111,8 +113,8 @@ def look(lines: Iterable[Line], kind: str = "math", named: Mapping[str, str] = M
     """
     first = [line for line in islice(lines, _MOST_ROWS) if line.problem is None]
     if not (rows := [row for line in first if (row := object_in(line.raw))]):
-        held = f", its first line is {first[0].raw[:60].decode('utf-8', 'replace')!r}" if first else ""
-        raise ConfigError(f"--from holds no row{held}: rows are JSON objects, one a line, or CSV, Parquet …")
+        held = way_out(first[0].raw) if first else ": rows are JSON objects, one a line, or CSV, Parquet …"
+        raise ConfigError(f"--from holds no row{held}")
     found = Looked(kind, rows=len(rows), reads=dict(named), has_answer=any("answer" in row for row in rows))
     for role, column in named.items():
         if not any(at_path(row, column) is not None for row in rows):
@@ -134,6 +136,8 @@ def look(lines: Iterable[Line], kind: str = "math", named: Mapping[str, str] = M
     elif found.kind != "math":
         found.whys.append(f"reference: {told.why}")
     found.reads |= told.reads
+    if (answer := told.reads.get("answer")) and (bare := sum(not _given(row, answer) for row in metadata)):
+        found.whys.append(_UNREAD.format(bare, len(rows)))
     found.settings = told.settings
     found.whys += told.more
     if found.kind == "choice":
@@ -365,18 +369,31 @@ def _guess(rows: Sequence[_Row], kind: str) -> tuple[str, Told]:
     """
     if kind != "auto" and kind not in KINDS:
         raise ConfigError(f"--from looks at rows of {', '.join(KINDS)} or auto, got {kind!r}")
-    if kind == "math" and _most(rows, _math) is None:
+    telling = _with_reference(rows)
+    if kind == "math" and _most(telling, _math) is None:
         guessed, told = _guess(rows, "auto")
         if guessed == "llm":
             # it says by itself what it looked for
             return kind, Told("")
     for name, told_by in KINDS.items():
-        if kind in ("auto", name) and (found := _most(rows, told_by)) is not None:
+        if kind in ("auto", name) and (found := _most(telling, told_by)) is not None:
             return name, found
     guessed, told = _guess(rows, "auto")
     columns = ", ".join(map(repr, sorted(rows[0])))
     hint = f": they look like rows of {guessed}, since {told.why}: `astuner init {guessed} … --from …`"
     raise ConfigError(f"no column holds what the {kind} judge reads, among {columns}{hint}")
+
+
+def _with_reference(rows: Sequence[_Row]) -> Sequence[_Row]:
+    """The rows whose reference is no empty cell, which tells no kind; all rows where no name speaks of a reference."""
+    whole = whole_row(rows)
+    names = [*answer_columns(whole), *likely_answers(whole)]
+    return [row for row in rows if any(_given(row, name) for name in names)] or rows
+
+
+def _given(row: _Row, name: str) -> bool:
+    value = at_path(row, name)
+    return value is not None and not is_missing(str(value))
 
 
 def _most(rows: Sequence[_Row], told_by: Callable[[_Row], Told | None]) -> Told | None:
@@ -447,9 +464,9 @@ def _reference(found: Looked, rows: Sequence[_Row], texts: Sequence[str]) -> Non
     # a column that always has a class stands behind one that often has an answer
     best = max(counts, key=lambda name: (counts[name] > 0, -doubt(name), signs[name] > 0, counts[name]), default=None)
     if best is None or not counts[best] or (likely and len(names) > 1):
-        raise ConfigError(_unanswered(found, whole, names or likely))
+        raise ConfigError(_unanswered(found, whole, first, (names or likely) if likely else ()))
     if counts[best] < len(rows):
-        found.whys.append(f"answer: {len(rows) - counts[best]} of {len(rows)} rows have none there that can be read")
+        found.whys.append(_UNREAD.format(len(rows) - counts[best], len(rows)))
     others = [name for name in first if name != best and not best.startswith(f"{name}.")]
     others += [name for name in likely_answers(whole) if name not in (*names, *first) and _differs(rows, best, name)]
     beside = f", not in {' or '.join(others)}: change it if that is wrong" if others else ""
@@ -477,13 +494,21 @@ def _differs(rows: Sequence[_Row], best: str, name: str) -> bool:
     return len(values) * 2 > len(rows) and not all(agree(row, [best, name]) for row in rows)
 
 
-def _unanswered(found: Looked, row: _Row, likely: Sequence[str]) -> str:
+def _unanswered(found: Looked, row: _Row, first: Sequence[str], likely: Sequence[str]) -> str:
+    """What is said where no column holds an answer.
+
+    Args:
+        row: a row with every column.
+        first: the columns with the common names of an answer.
+        likely: those that could hold one by their values.
+    """
     response = found.reads.get("response")
     instead = f"; if {response} holds the reference solution, --map {response}=answer" if response else ""
-    names = [*leaves(row)]
+    names = [path for name, value in row.items() for path in [*leaves(value, name)] or [name]]
     held = ", ".join(map(repr, names[:_NAMES_SHOWN])) + (" …" if len(names) > _NAMES_SHOWN else "")
     guess = likely[0] if likely else "<column>"
-    among = f"; by its values it could be {' or '.join(map(repr, likely))}" if likely else ""
+    among = "".join(f"; {name!r} holds {at_path(row, name)!r:.60}" for name in first[:1])
+    among += f"; by its values it could be {' or '.join(map(repr, likely))}" if likely else ""
     named = f"name it, --map {guess}=answer, where a column may be a path such as a.b.0{instead}"
     return f"no column holds an answer that the math judge reads, among {held}{among}: {named}"
 

@@ -358,6 +358,10 @@ def test_a_column_that_init_cannot_find_is_named_on_its_command_line(tmp_path: P
             "is the number of one of the choices, which init choice is for",
         ),
         ({"query": "q", "response": "so\n#### 72"}, "--map response=answer"),
+        # the column was left out of those that were looked at
+        ({"question": "q", "answer": ["2", "-2"]}, "among 'question', 'answer'; 'answer' holds ['2', '-2']: name it"),
+        ({"question": "q", "answer": True}, "among 'question', 'answer'; 'answer' holds True: name it"),
+        ({"question": "q", "answer": float("inf"), "response": "a"}, "'response'; 'answer' holds inf: name it"),
         (
             {"question": "6*7?", "response": "\\boxed{42}", "gem": 42},
             "it stands in gem, since responses state what it holds: change it if that is wrong",
@@ -475,6 +479,29 @@ def test_rows_tell_their_judge_and_the_configuration_loads(
     (tmp_path / "databases").mkdir()
     (folder / "judge.yaml").write_text(made.replace("databases: databases", f"databases: {tmp_path / 'databases'}"))
     run("check", "--conf", folder / "judge.yaml")
+
+
+EMPTY = {"question": "What is wet?\nA. fire\nB. water", "response": "B"}
+
+
+@pytest.mark.parametrize(
+    ("cell", "kind", "others"),
+    [
+        ("B", "choice", [None] * 3),
+        ("72", "math", [None] * 3),
+        (72, "math", [float("nan")] * 3),
+        (0, "math", ["NaN", "", None]),
+        ("a city", "llm", [None] * 3),
+        # what stands there is no answer of the same kind
+        ("72", "llm", ["a city", "a town", "a lake"]),
+    ],
+)
+def test_an_empty_reference_tells_no_kind(cell: Any, kind: str, others: list[Any], tmp_path: Path) -> None:
+    # three in seven were enough for a model that is shown no reference
+    source = as_jsonl(tmp_path, [{**EMPTY, "answer": answer} for answer in [*others, *[cell] * 4]])
+    told = json.loads(run("init", "auto", tmp_path / "mine", "--from", source, "--json"))
+    assert told["why"][0].startswith(f"judge: {kind}, since answer holds")
+    assert ("answer: 3 of 7 rows have none there that can be read" in told["why"]) == ("a city" not in others)
 
 
 def test_a_program_goes_on_with_its_prompt_whatever_reads_the_row(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "judge.yaml").write_text(section("judge: math"), encoding="utf-8")
     (tmp_path / "rows.jsonl").write_text(ROW * 2, encoding="utf-8")
+    (tmp_path / "latin.jsonl").write_text('{"question": "\u00e9"}\n', encoding="latin-1")
     return tmp_path
 
 
@@ -337,7 +338,10 @@ def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, 
         ("judge --conf judge.yaml --input . -o o.jsonl", "the next run would read it as rollouts"),
         ("judge --conf judge.yaml --input r*.csv -o o.jsonl", "no file matches 'r*.csv'"),
         ("serve --conf judge.yaml --port 99999", "got '99999'"),
-        ("init math mine --from judge.yaml", "--from holds no row, its first line is 'astuner:'"),
+        ("init math mine --from judge.yaml", "--from holds no row: the line begins 'astuner:': is it YAML?"),
+        ("init math mine --from latin.jsonl", "--from holds no row: rows are read as UTF-8: save the file so"),
+        ("rubrics eval --conf judge.yaml", "Missing option '--input'; `astuner rubrics eval --help` has the options"),
+        ("rules nosuch", "`astuner rules --help` has the options"),
         ("init choice mine", "give --from ROWS"),
         ("init env mine --from rows.jsonl", "got 'env'"),
         ("explain --answer 3", "give --conf and --input, or --reference and --answer"),
