@@ -104,6 +104,11 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[2]
 _BY_NAME = {command.name: command for command in COMMANDS}
 
 
+def _path(ctx: Any) -> list[str]:
+    """The words behind `astuner` that name the command of a context: one of a group has two."""
+    return [] if ctx is None or ctx.parent is None else [*_path(ctx.parent), str(ctx.info_name)]
+
+
 # Arguments that take a scored file
 _SCORED = ("run", "scored")
 
@@ -152,7 +157,7 @@ class _Root(TyperGroup):
             said += f": it has {', '.join(_BY_NAME)}"
         elif said.startswith("No such option") and not exc.possibilities:
             said += _options_told(exc)
-        command = " ".join(["astuner", *known])
+        command = " ".join(["astuner", *_path(exc.ctx)])
         return fail(f"{said}; `{command} --help` has the options").exit_code
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

@@ -165,14 +165,20 @@ def read_labelled(lines: Iterable[Line], name: str, response_path: str, limit: i
             if line.problem is not None:
                 raise ValueError(f"line {number}: {line.problem}")
             found += _answers(json.loads(line.raw), number, response_path)
-    except (ValueError, KeyError, TypeError, RecursionError) as exc:
+    except KeyError as exc:
+        way_out = "a sample keeps its label in metadata.score; of other rows name it"
+        way_out += ", --format plain --map COLUMN=label.score"
+        raise ConfigError(f"{name!r}: line {number}: the row has no {exc}: {way_out}") from exc
+    except (ValueError, TypeError, RecursionError) as exc:
         raise ConfigError(f"cannot read the labelled answers of {name!r}: {type(exc).__name__}: {exc}") from exc
     if len({one.label for one in found}) < 2:
         raise ConfigError(f"{name!r} holds {len(found)} labelled answers with one label: nothing tells them apart")
     return found
 
 
-def _answers(row: Mapping[str, Any], number: int, response_path: str) -> Iterator[Labelled]:
+def _answers(row: Any, number: int, response_path: str) -> Iterator[Labelled]:
+    if not isinstance(row, Mapping):
+        raise ValueError(f"line {number}: a row must be an object, got {type(row).__name__}")
     if "output" in row:
         if (label := own_label(row)) is None:
             raise ValueError(f"line {number}: a rollout needs a label: {{score: …}} or {{is_success: …}}")

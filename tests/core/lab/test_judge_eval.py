@@ -171,7 +171,7 @@ def lines_of(path: Path) -> Iterator[Line]:
     [
         (["--format", "plain", "--map", "mark=label.score"], 0, "2 labelled answers"),
         (["--map", "q=question", "--map", "response=response", "--map", "mark=label.score"], 0, "2 labelled answers"),
-        ([], 2, "KeyError: 'metadata'"),
+        ([], 2, "line 2: the row has no 'metadata': a sample keeps its label in metadata.score; of other rows name it"),
         (["--format", "plain"], 2, "a rollout needs a label"),
         (["--format", "plain", "--map", "q=label.score"], 2, "label.score takes a number or one of right, wrong"),
         (["--format", "plain", "--map", "no=label.score"], 2, "line 2: the row has no 'no', only"),
@@ -218,7 +218,7 @@ def test_labelled_rollouts_are_answers_too_and_chat_is_changed_in_its_last_messa
     assert [turn["content"] for turn in changed.metadata["messages"]] == ["q", "c"]
     assert response_of(found[0].output, at) == "a"
     assert with_response(changed, "output.metadata.said.last", "d").metadata["said"] == {"last": "d"}
-    for line, words in (({**row({}, "a")}, "a rollout needs a label"), ({"main_query": "q"}, "KeyError: 'metadata'")):
+    for line, words in (({**row({}, "a")}, "a rollout needs a label"), ({"main_query": "q"}, "no 'metadata'")):
         path.write_text(json.dumps(line))
         with pytest.raises(ConfigError, match=words):
             read_labelled(lines_of(path), path.name, at)
