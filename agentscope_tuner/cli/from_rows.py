@@ -14,11 +14,13 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import yaml
+
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.graders.rubrics.criteria import read_rubrics
 from agentscope_tuner.records.formats import AUTO, Conversion
 from agentscope_tuner.records.formats.plain import CHATS, chat_of, is_own, plain_text
-from agentscope_tuner.records.reader import Line, object_in, way_out
+from agentscope_tuner.records.reader import Line, object_in, unread, way_out
 from agentscope_tuner.records.scored_rows import is_number
 from agentscope_tuner.task_judge.choice_judge import options_of
 from agentscope_tuner.task_judge.contract.columns import (
@@ -98,7 +100,9 @@ class Looked:
 
 
 def _quoted(column: str) -> str:
-    return column if column.replace("_", "").replace(".", "").isalnum() else json.dumps(column)
+    plain = column.replace("_", "").replace(".", "").isalnum() and not column[0].isdigit()
+    # `no` would be read as false
+    return column if plain and yaml.safe_load(column) == column else json.dumps(column)
 
 
 def look(lines: Iterable[Line], kind: str = "math", named: Mapping[str, str] = MappingProxyType({})) -> Looked:
@@ -111,10 +115,10 @@ def look(lines: Iterable[Line], kind: str = "math", named: Mapping[str, str] = M
     Raises:
         ConfigError: none of them can be read, or no column holds a reference that the judge reads.
     """
-    first = [line for line in islice(lines, _MOST_ROWS) if line.problem is None]
+    seen = list(islice(lines, _MOST_ROWS))
+    first = [line for line in seen if line.problem is None]
     if not (rows := [row for line in first if (row := object_in(line.raw))]):
-        held = way_out(first[0].raw) if first else ": rows are JSON objects, one a line, or CSV, Parquet …"
-        raise ConfigError(f"--from holds no row{held}")
+        raise ConfigError(f"--from holds no row: {_no_row(*seen[:1])}")
     found = Looked(kind, rows=len(rows), reads=dict(named), has_answer=any("answer" in row for row in rows))
     for role, column in named.items():
         if not any(at_path(row, column) is not None for row in rows):
@@ -150,6 +154,19 @@ def look(lines: Iterable[Line], kind: str = "math", named: Mapping[str, str] = M
     if not found.responses and found.kind != "llm":
         found.whys.append("response: no column holds one, and training needs none; --map <column>=response names one")
     return found
+
+
+def _no_row(line: Line | None = None) -> str:
+    """Why the first line is no row."""
+    if line is None:
+        return "rows are JSON objects, one a line, or CSV, Parquet …"
+    if line.problem is not None:
+        return f"{line.where}: {line.problem}"
+    try:
+        held = json.loads(line.raw)
+    except (ValueError, RecursionError) as exc:
+        return unread(f"no JSON: {exc}", line.raw)
+    return "the first row has no column" if held == {} else f"the first line is no object{way_out(line.raw)}"
 
 
 def _of_math(

@@ -430,6 +430,9 @@ KINDS: Sequence[tuple[str, Mapping[str, Any], str]] = (
     ("code", {"text": "q", "task_id": 3, "test_list": ["assert f(1) == 2"]}, "judge: code"),
     ("code", {**HUMAN_EVAL, "entry_point": "f"}, "reads: {question: prompt}"),
     ("code", {"problem": "q", "own_tests": ["assert f(1) == 2"]}, "tests: own_tests"),
+    # YAML reads these as a truth value and a number
+    ("code", {"problem": "q", "yes": ["assert f(1) == 2"]}, 'tests: "yes"'),
+    ("code", {"problem": "q", "1": ["assert f(1) == 2"]}, 'tests: "1"'),
     ("code", {"prompt": [user("q")], "reward_model": {"ground_truth": json.dumps(TESTS)}, "data_source": "d"}, "code"),
     ("countdown", {"target": 98, "nums": [44, 19, 35]}, "judge: countdown"),
     ("countdown", {"target": 9, "nums": [4, 5]}, "judge: countdown"),

@@ -27,6 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "judge.yaml").write_text(section("judge: math"), encoding="utf-8")
     (tmp_path / "rows.jsonl").write_text(ROW * 2, encoding="utf-8")
     (tmp_path / "latin.jsonl").write_text('{"question": "\u00e9"}\n', encoding="latin-1")
+    for name, text in (("torn.csv", "a,b\n1\n"), ("lists.jsonl", "[1]\n"), ("bare.jsonl", "{}\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
 
 
@@ -338,8 +340,14 @@ def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, 
         ("judge --conf judge.yaml --input . -o o.jsonl", "the next run would read it as rollouts"),
         ("judge --conf judge.yaml --input r*.csv -o o.jsonl", "no file matches 'r*.csv'"),
         ("serve --conf judge.yaml --port 99999", "got '99999'"),
-        ("init math mine --from judge.yaml", "--from holds no row: the line begins 'astuner:': is it YAML?"),
-        ("init math mine --from latin.jsonl", "--from holds no row: rows are read as UTF-8: save the file so"),
+        (
+            "init math mine --from judge.yaml",
+            "the row is no JSON: the line begins 'astuner:': is it YAML?",
+        ),
+        ("init math mine --from latin.jsonl", "invalid continuation byte: rows are read as UTF-8: save the file so"),
+        ("init math mine --from torn.csv", "--from holds no row: torn.csv:2: the row has 1 cells where the header"),
+        ("init math mine --from lists.jsonl", "--from holds no row: the first line is no object: a list, where"),
+        ("init math mine --from bare.jsonl", "--from holds no row: the first row has no column"),
         ("rubrics eval --conf judge.yaml", "Missing option '--input'; `astuner rubrics eval --help` has the options"),
         ("rules nosuch", "`astuner rules --help` has the options"),
         ("init choice mine", "give --from ROWS"),
