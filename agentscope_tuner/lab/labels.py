@@ -55,12 +55,13 @@ def read_labels(path: Path) -> dict[Key, float | None]:
     labels: dict[Key, float | None] = {}
     seen: Counter[str] = Counter()
     with told(f"cannot read the labels of {str(path)!r}"), open(path, encoding="utf-8-sig", newline="") as stream:
-        rows: Iterable[Any]
+        rows: Iterable[tuple[int, Any]]
         if path.suffix in (".csv", ".tsv"):
-            rows = csv.DictReader(stream, delimiter="\t" if path.suffix == ".tsv" else ",")
+            table = csv.DictReader(stream, delimiter="\t" if path.suffix == ".tsv" else ",")
+            rows = ((table.line_num, row) for row in table)
         else:
-            rows = (json.loads(line) for line in stream if line.strip())
-        for number, row in enumerate(rows, 1):
+            rows = ((number, json.loads(line)) for number, line in enumerate(stream, 1) if line.strip())
+        for number, row in rows:
             _add_label(labels, seen, row, f"{path.name}:{number}")
     if not labels:
         raise ConfigError(f"{str(path)!r} holds no label")

@@ -118,6 +118,22 @@ def test_labels_that_are_none_are_named(tmp_path: Path, text: str) -> None:
         read_labels(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("l.csv", "id,label\n1,right\n2,x\n"),
+        ("l.tsv", "id\tlabel\n1\tright\n2\tx\n"),
+        ("l.jsonl", '{"id": "1", "label": "right"}\n\n{"id": "2", "label": "x"}\n'),
+    ],
+)
+def test_a_wrong_label_is_named_with_its_line(tmp_path: Path, name: str, text: str) -> None:
+    # a header and empty lines are lines, too
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=rf"{name}:3: a label is right, wrong, .* got 'x'"):
+        read_labels(path)
+
+
 def test_a_table_of_labels_with_a_cell_without_end_is_named(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     # the bound is one of the process, which the reader of other tables raises
     before = csv.field_size_limit(131_072)
