@@ -219,7 +219,7 @@ class Told(NamedTuple):
 _Row = Mapping[str, Any]
 # Where trainers' rows keep what belongs to a reference
 _WITHIN = ("", "ground_truth.", "reward_model.ground_truth.")
-_LETTER = re.compile(r"\(?[A-J]\)?\.?")
+_LETTER = re.compile(r"\(?[A-Ja-j]\)?\.?")
 _NUMBER = re.compile(r"\d{1,2}(?:\.0)?")
 _LETTERS = (*ANSWERS, "answerKey", "correct_answer", "correct_option", "gold")
 _NUMBERED = (*_LETTERS, "label", "answer_index", "answer_idx", "gold_index")
@@ -283,8 +283,8 @@ def _task_rubrics(row: _Row) -> Told | None:
 
 def _choice(row: _Row) -> Told | None:
     """A letter, beside options or a question that lists them."""
-    options = _options(row)
-    name = next((name for name in _LETTERS if _LETTER.fullmatch(str(at_path(row, name)).strip())), None)
+    options, names = _options(row), (*_LETTERS, *likely_answers(row))
+    name = next((name for name in names if _LETTER.fullmatch(str(at_path(row, name)).strip())), None)
     numbered = next((name for name in _NUMBERED if options and _NUMBER.fullmatch(str(at_path(row, name)))), None)
     if name is None and numbered is not None:
         return Told(f"{numbered} is the number of one of the {options}", {"answer": numbered})

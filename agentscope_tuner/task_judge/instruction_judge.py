@@ -337,7 +337,7 @@ INSTRUCTIONS = tuple(_CHECKS)
 def instruction_problem(instruction: str, given: Arguments) -> str | None:
     """The reason why `instruction` with these arguments cannot be checked; None when it can."""
     if instruction not in _CHECKS:
-        return f"the instruction {instruction!r:.80} is none of {', '.join(INSTRUCTIONS)}"
+        return f"instruction {instruction!r:.80} is none of {', '.join(INSTRUCTIONS)}"
     for name, fits in _CHECKS[instruction].needs.items():
         if not fits(given.get(name)):
             return f"{instruction} needs {name!r}, {_NEEDED[fits]}, got {given.get(name)!r:.100}"

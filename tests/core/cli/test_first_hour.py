@@ -446,6 +446,14 @@ KINDS: Sequence[tuple[str, Mapping[str, Any], str]] = (
     ("choice", {"question": "q", "options": ["fire", "water"], "gold": 2}, "judge_kwargs: {count_from: 1}"),
     ("choice", {"ctx": "q", "endings": ["fire", "water"], "label": "0"}, "{options: endings, count_from: 0}"),
     ("choice", {"question": "q", "options": {"A": "gold", "B": "tin"}, "answer": "tin", "answer_idx": "B"}, "choice"),
+    # AQuA's column, and a small letter, which the math judge took for a variable
+    ("choice", {"question": "q", "options": ["A)21", "B)22"], "correct": "B"}, "[correct, answer]"),
+    ("choice", {"question": "q\nA) fire\nB) water", "answer": "b"}, "answer: answer"),
+    (
+        "choice",
+        {"question": "q", "options": ["fire", "water"], "is_correct": "yes", "gold": "a"},
+        "[gold, answer]",
+    ),
     ("math", {"question": "q", "options": ["4", "5"], "final_ans": "4"}, "[final_ans, answer]"),
     ("math", {"ID": "I-1", "Problem": "q", "Solution": "809", "Answer": 809}, "[Answer, answer]"),
     ("sql", {"question": "q", "db_id": "shop", "query": "select 1"}, "judge_kwargs: {databases: databases}"),
