@@ -285,13 +285,14 @@ def _choice(row: _Row) -> Told | None:
     """A letter, beside options or a question that lists them."""
     options, names = _options(row), (*_LETTERS, *likely_answers(row))
     name = next((name for name in names if _LETTER.fullmatch(str(at_path(row, name)).strip())), None)
-    numbered = next((name for name in _NUMBERED if options and _NUMBER.fullmatch(str(at_path(row, name)))), None)
+    texts = _option_texts(row)
+    counted = {name: cell for name in _NUMBERED if _NUMBER.fullmatch(cell := str(at_path(row, name)))}
+    numbered = next((name for name, cell in counted.items() if float(cell) <= len(texts)), None) if texts else None
     if name is None and numbered is not None:
         return Told(f"{numbered} is the number of one of the {options}", {"answer": numbered})
     asked = any(_LISTED.search(plain_text(row[name])) for name in (*QUESTIONS, "messages") if row.get(name))
     if name is not None and (options or asked):
         return Told(f"{name} holds a letter, and {options or 'the question'} lists the options", {"answer": name})
-    texts = _option_texts(row)
     said = {name: str(at_path(row, name)) for name in _LETTERS}
     # a number is the math judge's
     worded = next((name for name, text in said.items() if text in texts and not is_formula(text)), None)

@@ -455,6 +455,8 @@ KINDS: Sequence[tuple[str, Mapping[str, Any], str]] = (
         "[gold, answer]",
     ),
     ("math", {"question": "q", "options": ["4", "5"], "final_ans": "4"}, "[final_ans, answer]"),
+    # the value of an option, and no number of one
+    ("math", {"question": "q", "options": ["70", "72"], "answer": 72}, "answer: answer"),
     ("math", {"ID": "I-1", "Problem": "q", "Solution": "809", "Answer": 809}, "[Answer, answer]"),
     ("sql", {"question": "q", "db_id": "shop", "query": "select 1"}, "judge_kwargs: {databases: databases}"),
     (
