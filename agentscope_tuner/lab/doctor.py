@@ -139,6 +139,9 @@ _MEND: Mapping[str, str] = {
     "input": "--map YOUR_COLUMN=response, or set output.metadata.final_answer in the workflow",
 }
 
+# What messages say of a row that lacks the policy's part
+_UNANSWERED = ("no response", "no completion", "final_answer", "is null")
+
 
 def _no_verdict(seen: Seen) -> RewardTrouble | None:
     failed = [row for row in seen.rows if row.status == "failed"]
@@ -154,6 +157,9 @@ def _no_verdict(seen: Seen) -> RewardTrouble | None:
         message = f"tasks have no reference that can be read: {error}"
         return _cause("no reference", shown, len(seen.rows), message, remedy if named else _named(shown[0]))
     remedy = _MEND.get(cause, "astuner check --conf FILE")
+    if cause == "input" and not any(word in str(error) for word in _UNANSWERED):
+        # the row is broken, or a dump lacks a reward: no column is to be named
+        remedy = "what is said there; then judge the rows again"
     return _cause("no verdict", shown, len(seen.rows), f"the judge fails ({cause}): {error}", remedy)
 
 
@@ -173,7 +179,9 @@ def _one_rule(seen: Seen) -> RewardTrouble | None:
 
 
 def _empty(seen: Seen) -> RewardTrouble | None:
-    empty = [row for row in seen.rows if row.answer.strip() in ("", question_of(row))]
+    # of a row without a verdict its own cause is told
+    rows = [row for row in seen.rows if row.status != "failed"]
+    empty = [row for row in rows if row.answer.strip() in ("", question_of(row))]
     if len(empty) * 2 < len(seen.rows) or not empty or _judged_by_more(seen, empty):
         return None
     if sum(map(_earns, empty)) * 2 > len(empty):

@@ -110,6 +110,14 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
     "endpoint down": (
         run_of(lambda t, s: plain(t, s) if s == 0 else row(t, s, None, said(t, s))), "no verdict", "astuner check",
     ),
+    "a row that is broken": (
+        run_of(lambda t, s: row(t, s, None, "", cause="input", error="a.jsonl:2: the row is no JSON")), "no verdict",
+        "what is said there; then judge the rows again",
+    ),
+    "a row without a response": (
+        run_of(lambda t, s: row(t, s, None, "", cause="input", error="a.jsonl:2: the row has no response, only ['q']")),
+        "no verdict", "--map YOUR_COLUMN=response",
+    ),
     "one rule eats everything": (run_of(filtered), "one rule", "id: max_tokens"),
     "truncated": (run_of(cut), "truncated outputs", "max_completion_length"),
     "empty answers": (run_of(lambda t, s: row(t, s, 0.0, "")), "empty answers", "--map YOUR_COLUMN=response"),
