@@ -176,6 +176,8 @@ class Conversion:
         self.name = name
         self._pairs, self._columns, self._references = pairs, ColumnMap(pairs), references or {}
         self._reads, self._responses = reads, responses
+        # whether the file's first row told the format, and no option
+        self._of_first = False
 
     def of(self, name: str) -> Conversion:
         """The same conversion for rows in the format `name`."""
@@ -218,7 +220,10 @@ class Conversion:
             row = object_in(first.raw)
             own = row is None or is_own(row)
             name = (PLAIN if self._pairs else None) if own else _read_as(row or {}, self._reads)
-        return None if name is None else self.of(name)
+        made = None if name is None else self.of(name)
+        if made is not None:
+            made._of_first = True
+        return made
 
     def __call__(self, line: Line) -> Line:
         """The line with the rollout, or with its problem."""
@@ -259,6 +264,8 @@ class Conversion:
         found = _told(row)
         if self.name not in FORMATS or found == self.name:
             return ""
+        if self._of_first:
+            return f"; the first row is one of {self.name}, and this is not: part the file, or use --format plain"
         return f"; these do not look like rows of {self.name}: leave --format out" + (f" for {found}" if found else "")
 
     def _rollout(self, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,7 +27,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "judge.yaml").write_text(section("judge: math"), encoding="utf-8")
     (tmp_path / "rows.jsonl").write_text(ROW * 2, encoding="utf-8")
     (tmp_path / "latin.jsonl").write_text('{"question": "\u00e9"}\n', encoding="latin-1")
-    for name, text in (("torn.csv", "a,b\n1\n"), ("lists.jsonl", "[1]\n"), ("bare.jsonl", "{}\n")):
+    mixed = '{"prompt": "q", "completion": "a", "answer": "2"}\n' + ROW
+    several = {"torn.csv": "a,b\n1\n", "lists.jsonl": "[1]\n", "bare.jsonl": "{}\n", "mixed.jsonl": mixed}
+    for name, text in several.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
 
@@ -367,6 +369,10 @@ def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, 
         (
             "check --conf judge.yaml --input rows.jsonl --format verl",
             "these do not look like rows of verl: leave --format out",
+        ),
+        (
+            "judge --conf judge.yaml --input mixed.jsonl -o o.jsonl",
+            "; the first row is one of trl, and this is not: part the file, or use --format plain",
         ),
         ("check --conf judge.yaml --input rows.jsonl --format hf", "--format must be one of auto, plain, trl"),
         (
