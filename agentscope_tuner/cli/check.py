@@ -181,7 +181,7 @@ def _show(report: TaskReport, name: str, keys: Sequence[str]) -> None:
 
 def _rows_shown(report: TaskReport, keys: Sequence[str]) -> Table:
     """The first rows side by side, as the judge reads them."""
-    found = table("as the judge reads them", "", *(where.rpartition("/")[2] for where, _, _ in report.shown))
+    found = table("as the judge reads them", "", *(_place(where) for where, _, _ in report.shown))
     tasks, outputs = [task for _, task, _ in report.shown], [output for _, _, output in report.shown]
     held = [key for key in keys if any(key in task.metadata for task in tasks)]
     # a judge that finds its reference under another name lacks nothing
@@ -192,6 +192,11 @@ def _rows_shown(report: TaskReport, keys: Sequence[str]) -> Table:
     for name, texts in (("question", questions), *references, ("response", given)):
         found.add_row(name, *(cell(_ends(text)) for text in texts))
     return found
+
+
+def _place(where: str) -> str:
+    """`file:line`, or, of a folder, `file/row`, without the folders before it."""
+    return "/".join(where.split("/")[-2 if where.rpartition("/")[2].isdecimal() else -1 :])
 
 
 def _ends(text: str) -> str:

@@ -346,6 +346,15 @@ def test_rows_of_a_trainer_are_read_as_judge_reads_them(tmp_path: Path) -> None:
     assert run("check", "--conf", conf(tmp_path, MATH), "--input", path, "--format", "none").exit_code == 2
 
 
+@pytest.mark.parametrize(("given", "place"), [("rows", "a.jsonl/1"), ("rows/a.jsonl", "a.jsonl:1")])
+def test_a_row_that_is_shown_is_named_with_its_file(given: str, place: str, tmp_path: Path) -> None:
+    # of a folder the rows were 1, 2 and 3, of any file
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "a.jsonl").write_text(task("t", answer="4") + "\n", encoding="utf-8")
+    heads = run("check", "--conf", conf(tmp_path, MATH), "--input", tmp_path / given).output.split("┃")
+    assert place in map(str.strip, heads)
+
+
 def test_a_check_cannot_make_a_kind_of_every_row() -> None:
     report = TaskReport()
     for number in range(1_000):
