@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -163,10 +164,12 @@ def watch(
 
 
 def _share(holdout: str | None) -> float | str | None:
-    try:
-        return holdout if holdout is None or "=" in holdout else float(holdout)
-    except ValueError:
-        raise fail(f"--holdout must be a share such as 0.05, or PATH=VALUE, got {holdout!r}") from None
+    if holdout is None or re.fullmatch(r"[\w.]+=.+", holdout):
+        return holdout
+    with suppress(ValueError):
+        if 0 < (share := float(holdout)) < 1:
+            return share
+    raise fail(f"--holdout must be a share such as 0.05, or PATH=VALUE, got {holdout!r}")
 
 
 def _alarms_file(run: str, named: Path | None) -> Path:

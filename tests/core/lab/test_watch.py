@@ -599,7 +599,9 @@ def test_a_holdout_that_is_none_is_refused(tmp_path: Path, holdout: str) -> None
     run, labels = written(tmp_path / "run.jsonl", held_run(0.0, steps=2)), tmp_path / "labels.jsonl"
     labels.write_text(json.dumps({"id": "0-0", "label": "right"}) + "\n")
     command = ["watch", run, "--second-opinion", str(labels), "--holdout", holdout]
-    assert CliRunner().invoke(app, command).exit_code == 2
+    refused = CliRunner().invoke(app, command, env={"COLUMNS": "200"})
+    told = f"--holdout must be a share such as 0.05, or PATH=VALUE, got '{holdout}'"
+    assert (refused.exit_code, told in refused.output) == (2, True)
 
 
 def test_the_command_says_whether_held_out_rows_were_there(tmp_path: Path) -> None:
