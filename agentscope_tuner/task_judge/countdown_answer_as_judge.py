@@ -45,17 +45,20 @@ class CountdownAnswerAsJudge(BaseJudge):
         numbers = _given("nums", _numbers, workflow_task, workflow_output)
         found = find_answer(final_answer(workflow_output), ["boxed"])
         if found.text is None:
-            place = stated_elsewhere(final_answer(workflow_output), ["boxed"])
-            beside = (
-                f"; what stands in another place ({place}) is not read: ask for the box in the prompt" if place else ""
-            )
-            return Reward(countdown.UNREADABLE, False, reason=f"{found.where}{beside}")
+            return Reward(countdown.UNREADABLE, False, reason=f"{found.where}{_beside(workflow_output)}")
         verdict = countdown.score(found.text, target, numbers)
         return Reward(verdict.reward, verdict.reward == countdown.RIGHT, reason=verdict.reason)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         # A verdict takes microseconds, so it needs no thread
         return self.compute_reward(workflow_task, workflow_output)
+
+    def row_notes(self, task: Task, output: WorkflowOutput | None = None) -> list[str]:
+        """See BaseJudge: an answer where it is not read, such as in the tags that TinyZero's prompts ask for."""
+        if output is None or "final_answer" not in output.metadata:
+            return []
+        found = find_answer(final_answer(output), ["boxed"])
+        return [] if found.text is not None else [f"{found.where}{_beside(output)}"]
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
         """See BaseJudge: `missing`, `wrong type`, `NaN or infinite`, `over the bounds`, or `unreachable`, which is
@@ -82,6 +85,12 @@ class CountdownAnswerAsJudge(BaseJudge):
             return _puzzle(first) == _puzzle(second)
         except (JudgeError, KeyError):
             return first == second
+
+
+def _beside(output: WorkflowOutput) -> str:
+    """What is said of an answer that stands in no box."""
+    place = stated_elsewhere(final_answer(output), ["boxed"])
+    return f"; what stands in another place ({place}) is not read: ask for the box in the prompt" if place else ""
 
 
 def _puzzle(given: Mapping[str, Any]) -> tuple[Fraction, list[Fraction]]:

@@ -204,6 +204,21 @@ def test_countdown_puzzles_are_checked(metadata: dict[str, Any], kind: str | Non
     assert (code, list(kinds(report))) == ((3, [kind]) if kind else (0, []))
 
 
+@pytest.mark.parametrize(
+    ("said", "notes"),
+    [
+        ("<answer>9+3</answer>", ["; what stands in another place (tag) is not read: ask for the box in the prompt"]),
+        ("I give up", [""]),
+        ("\\boxed{9+3}", []),
+    ],
+)
+def test_an_equation_that_is_not_read_is_noted(said: str, notes: list[str], tmp_path: Path) -> None:
+    # TinyZero's prompts ask for tags: every rollout got 0.0, and nothing said so before
+    row = {"task": {"metadata": {"target": 12, "nums": [9, 3]}}, "output": {"metadata": {"final_answer": said}}}
+    status, report = checked(tmp_path, conf(tmp_path, COUNTDOWN), [json.dumps(row)])
+    assert (status, report["notes"]) == (0, {f"no \\boxed{{}} in the answer{note}": 1 for note in notes})
+
+
 def test_countdown_puzzles_of_one_task_may_differ_in_their_order_alone(tmp_path: Path) -> None:
     lines = [task("a", target=24, nums=[4, 6]), task("a", target=24.0, nums=[6, 4]), task("a", target=10, nums=[4, 6])]
     lines.append('{"task": {"task_id": "b"}, "output": {"metadata": {"target": 24, "nums": [4, 6]}}}')
