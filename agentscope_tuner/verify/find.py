@@ -55,7 +55,8 @@ _BESIDE = re.compile(
     rf"|(?<!\w)(?:{'|'.join((*joining('and'), *joining('or')))})(?!\w))*+",
     re.IGNORECASE,
 )
-# Two boxes of a sentence are two answers, whatever joins them, unless the second follows from the first or corrects it
+# Two boxes in a sentence are two answers, whatever is between them, unless the second corrects or follows from the
+# first
 _PARTS_BOXES = re.compile(
     r"[.!?](?:\s|$)|[。！？\n]|[=:：<>]|\\[a-zA-Z]*(?:arrow|implies|iff|to|le|ge|lt|gt)(?![a-z])|\d|->"
     r"|\b(?:so|then|thus|hence|therefore|which|gives?|means|and\s+so|no|wait|not|rather|meant?|correct\w*|sorry|actually|instead"
@@ -89,10 +90,10 @@ def last_boxed(text: str) -> str | None:
 
 
 def last_boxes(text: str) -> list[str]:
-    r"""The last box and the boxes side by side with it: only spaces, signs, or a word like `or` stand between them.
+    r"""The last box and the boxes side by side with it: only spaces, punctuation, or a word like `or` is between them.
 
     Returns:
-        The contents in the order of the text, not stripped; empty where there is no box.
+        The contents, in the order of the text: `["2", "3"]` for `\boxed{2} or \boxed{3}`; not stripped.
     """
     return [inside(text, box) for box in boxes_beside(text)]
 
@@ -114,13 +115,16 @@ def boxes_beside(text: str) -> list[Box]:
 
 
 def _joins(between: str) -> bool:
-    """Whether what stands between two answers sets them side by side, and no sentence corrects the first."""
+    """Whether two answers with this text between them both count, as with ` or `. With `, so ` only the second does."""
     is_short = len(between) <= _MOST_BETWEEN
     return is_short and (_BESIDE.fullmatch(between) is not None or _PARTS_BOXES.search(between) is None)
 
 
 def _under_conditions(text: str, box: Box, following: Box) -> bool:
-    """Whether two boxes are the answers under two conditions, the first of which the text does not rule out."""
+    r"""Whether two boxes are the answers under two conditions: `If $x > 0$, \boxed{1}. If $x < 0$, \boxed{2}`.
+
+    False if the text between them denies the first box.
+    """
     between = text[box.end : following.start]
     if len(between) > _NEAR:
         return False
@@ -156,6 +160,7 @@ def inside(text: str, box: Box) -> str:
 
 
 def _one_box(text: str, start: int) -> Box | None:
+    """The box whose macro begins at `start`; None if it is never closed."""
     if (flat := _FLAT.match(text, start)) is not None:
         return Box(start, text.index("{", start) + 1, flat.end())
     depth = 0
@@ -175,7 +180,7 @@ def _one_box(text: str, start: int) -> Box | None:
 
 
 def _scan(text: str) -> list[Box]:
-    """All outermost boxes of `text`, in order; empty when the last box is never closed.
+    """All outermost boxes of `text`, in order; empty if the last box is never closed.
 
     One pass with a stack of the open braces: each entry notes whether its brace opened a box.
     """
@@ -208,14 +213,14 @@ Place = Literal["boxed", "tag", "hash", "label", "last_value"]
 
 class PlacedAnswer(NamedTuple):
     """Attributes:
-    text: the answer, without its box, tags or label; None when no answer was found.
+    text: the answer, without its box, tags or label; None if no answer was found.
     where: the place of the answer, in words; without an answer, the reason.
     raw: the answer with the white space around it, because a damaged LaTeX command may look like white space.
     before: the text just before the answer's box, tag, mark or value.
     behind: the text just behind it.
-    others: answers side by side with this one; who compares values compares them, too.
+    others: answers side by side with this one; a caller that compares values compares these, too.
     again: the values that the text behind the answer states, each in its possible spellings.
-    boxed: whether the text around it may be the formula that its box is a part of.
+    boxed: whether the answer was in a box, so that the text around it may belong to the same formula.
     parts: the boxes, if each names a part of the answer, each with the text before and behind it.
     """
 
@@ -230,7 +235,7 @@ class PlacedAnswer(NamedTuple):
     parts: tuple[tuple[str, str, str], ...] = ()
 
     def is_plain(self) -> bool:
-        """Whether nothing stands around the answer that would have to be read."""
+        """Whether the answer is alone: no text around it has to be read, and there are no further answers."""
         return not (self.before or self.behind or self.others or self.again)
 
 
@@ -264,13 +269,17 @@ def find_answer(
 
 
 def stated_elsewhere(output: str, places: Sequence[Place], think: Sequence[Sequence[str]] = ()) -> Place | None:
-    """The place, none of `places`, where `output` states an answer by a sign that models are taught; None without."""
+    """The first place, other than `places`, where `output` marks an answer: `boxed` if only `hash` is read.
+
+    Sought are the marks that models are taught: a box, `####`, `<answer>`, a label. None if there is no such answer.
+    """
     said = after_thinking(output, think)
     others: tuple[Place, ...] = ("boxed", "hash", "tag", "label")
     return next((place for place in others if place not in places and _states(place, said)), None)
 
 
 def _states(place: Place, said: str) -> bool:
+    """Whether `said` has an answer at this place, without a problem such as a denial."""
     found = _READERS[place](said)
     return found is not None and not found.problem and bool(found.text)
 
@@ -284,11 +293,12 @@ _THINKING = re.compile(
 
 
 def after_thinking(text: str, think: Sequence[Sequence[str]] = ()) -> str:
-    """`text` without its reasoning; the same string object when it has no reasoning tags.
+    """`text` without its reasoning; the same string object if it has no reasoning tags.
 
     Tags may be nested. An output may be cut off while it reasons, so everything behind a tag that is never closed is
     reasoning. Chat templates may open the tag in the prompt, so everything before a closing tag that was never opened
-    is reasoning, too. A closing tag closes what was opened within its own: reasoning may name a `<reason>` of its task.
+    is reasoning, too. A closing tag also closes the tags that were opened inside its own, because reasoning may mention
+    a tag such as `<reason>`.
     """
     for opener, closer in think:
         if opener in text or closer in text:
@@ -319,7 +329,7 @@ def after_thinking(text: str, think: Sequence[Sequence[str]] = ()) -> str:
     return "\n".join(kept)
 
 
-# Text that is not shown, or not said: comments, code, definitions, footnotes
+# Text that is not shown, or states nothing: comments, code, definitions, footnotes
 _UNSAID = re.compile(
     r"(?:(?<=\n)|\A)[^\S\n]*\[(?:\^[^\]\n]{1,40}\]:|[^\]\n]{1,40}\]:[^\S\n]*[#<])[^\n]*|(?<=[.!?])[^\S\n]+%[^\S\n][^\n]*|"
     r"<!--.*?(?:-->|\Z)|\\verb\*?(?P<bar>[^\sa-zA-Z]).*?(?P=bar)|\\begin\s*\{(?P<env>comment|verbatim|lstlisting)\}.*?(?:\\end\s*\{(?P=env)\}|\Z)"
@@ -330,7 +340,7 @@ _UNSAID = re.compile(
 # What may open the formula of a box that is all of it
 _OPENED = re.compile(r"(?:\$\$?|\\[\[(])\s*\Z")
 _UNREAD_BLOCKS = ("comment", "verbatim", "lstlisting")
-# Elements that only set type or mark an answer; what another element says of its content is not known
+# Elements that only set type or mark an answer; any other element may say that its content is wrong
 _NEUTRAL_ELEMENTS = frozenset(
     """a answer article b big blockquote body box boxed br center code conclusion dd div dl dt em eos final final_answer
     finalanswer font h1 h2 h3 h4 h5 h6 hr html i im_start li main mark math ol output p pre ref response result s_answer
@@ -339,7 +349,7 @@ _NEUTRAL_ELEMENTS = frozenset(
 _ELEMENT = re.compile(
     r"<([a-zA-Z][\w-]{0,30})((?:\s+[\w:-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))?){0,8})\s*>"
 )
-# Words of attributes that say nothing of what an element holds
+# Words of attributes that say nothing about the content of an element
 _ATTRIBUTES = frozenset(
     """class id align center left right lang dir ltr rtl href src name type value data answer final box boxed math
     result solution response correct size color face text block display inline container content main start""".split()  # noqa: SIM905
@@ -351,22 +361,25 @@ _BEHIND = 1_400
 _ENDING = " \t\r\n$*_`)]}.\\"
 
 
-def _said(text: str, marks: tuple[str, ...] = ("\\boxed", "\\fbox")) -> str:
-    """The text without the comments, code, definitions and elements of an unknown meaning that have its last answer.
+def _without_hidden(text: str, marks: tuple[str, ...] = ("\\boxed", "\\fbox")) -> str:
+    r"""The text without what hides its last answer: a comment, code, a definition, or an unknown element.
+
+    `\boxed{1} <!-- \boxed{2} -->` keeps `\boxed{1}` alone. Empty if too many answers are hidden.
 
     Args:
-        marks: what an answer begins with.
+        text: the text.
+        marks: how an answer begins.
     """
     for _ in range(_MOST_REMOVED):
         if (start := max(map(text.rfind, marks))) < 0:
             return text
         shown = text
-        if _is_unsaid(text, start):
+        if _may_be_in_comment(text, start):
             shown = _UNSAID.sub(lambda span: " " if any(mark in span[0] for mark in marks) else span[0], text)
         if shown == text and "<" in text:
             shown = _without_element(text, start)
-        if shown == text and _is_unshown(text, start):
-            # what is left of the macro opens no box
+        if shown == text and _may_be_invisible(text, start):
+            # the rest of the macro opens no box
             shown = f"{text[:start]} {text[start + 1 :]}"
         if shown == text:
             return text
@@ -374,7 +387,7 @@ def _said(text: str, marks: tuple[str, ...] = ("\\boxed", "\\fbox")) -> str:
     return ""
 
 
-# Commands that show what their braces hold: those that set type, and those of formulas
+# Commands that show the text in their braces: those that set type, and those of formulas
 _SHOWING = frozenset(
     """text textbf textit textrm textsf textup textnormal textsc emph underline mathrm mathbf mathsf mathit mathtt
     boldsymbol bm mbox fbox boxed framebox colorbox fcolorbox textcolor color ensuremath displaystyle large Large
@@ -386,10 +399,10 @@ _SHOWING = frozenset(
     smash""".split()  # noqa: SIM905
 )
 _OPENS_GROUP = re.compile(r"\\([a-zA-Z]+)\*?\s*(?:\[[^\[\]]{0,60}\]|<[^<>]{0,40}>|\{[^{}]{0,60}\}|-?[\d.]++)*+\s*\Z")
-# A brace that another one follows than the one that closes it
+# An opening brace that is not closed by the next brace
 _OPEN = re.compile(r"\{[^{}]*+(?!\})")
 _CONDITIONAL = re.compile(r"\\(if[a-zA-Z]*|fi)(?![a-zA-Z])")
-# What makes more of a text before a box than pairs of braces
+# Conditionals and escaped braces, with which a text before a box is more than pairs of braces
 _ODD = re.compile(r"\\(?:if|[{}])")
 _PALE = re.compile(
     r"(?:color\s*\{?\s*(?:white|#f{3}(?:f{3})?)\s*\}?\s*\{?|~~)\s*\$?\s*\Z|(?<!~)~~(?!~)[^~\n]{1,200}\Z", re.IGNORECASE
@@ -397,25 +410,24 @@ _PALE = re.compile(
 _IN_TAG = re.compile(r"<[a-zA-Z][^<>]*=\s*[\"'][^\"'<>]*\Z")
 
 
-def _is_unshown(text: str, start: int) -> bool:
-    """Whether the box at `start` stands in what TeX or a browser does not show here: a command's braces that are not
-    known to show what they hold, a conditional, an element's attribute.
-    """
+def _may_be_invisible(text: str, start: int) -> bool:
+    r"""Whether TeX or a browser may not show the box at `start`: in `\phantom{...}`, behind `\iffalse`, in white."""
     near = text[max(start - _GROUPED, 0) : start]
-    if _is_pale(near) or ("<" in near and _IN_TAG.search(near)):
+    if _is_hidden_by_style(near) or ("<" in near and _IN_TAG.search(near)):
         return True
     return _is_in_group(near, _ODD.search(near) is not None)
 
 
 def _is_in_group(near: str, odd: bool) -> bool:
-    """Whether the text before a box leaves a conditional open, or the braces of a command that may not show them.
+    r"""Whether the text before a box ends inside a TeX conditional, or braces that may be hidden: `\phantom{`.
 
     Args:
-        odd: whether it may hold more than pairs of braces.
+        near: the text before the box.
+        odd: whether it may have conditionals or escaped braces.
     """
     if odd and [found[1] for found in _CONDITIONAL.finditer(near)][-1:] not in ([], ["fi"], ["iff"]):
         return True
-    # Of escaped braces none is left, and every other one stays at its place
+    # Escaped braces become spaces, so that all others keep their positions
     braces = near.replace("\\\\", "  ").replace("\\{", "  ").replace("\\}", "  ") if odd else near
     if _OPEN.search(braces) is None:
         return False
@@ -431,29 +443,36 @@ def _is_in_group(near: str, odd: bool) -> bool:
     return False
 
 
-def _is_pale(near: str) -> bool:
-    """Whether the text before a box sets it in the paper's colour, or struck through."""
+def _is_hidden_by_style(near: str) -> bool:
+    r"""Whether the text before a box sets it in white, `\color{white}`, or strikes it through, `~~`."""
     return ("~~" in near or "color" in near) and _PALE.search(near) is not None
 
 
 def _without_element(text: str, start: int) -> str:
-    """The text without the element around the box at `start`, unless it only sets type: `<s>`, `<sup>`, `<wrong>`."""
+    """The text without an element around the box at `start` that may deny it: `<s>`, `<sup>`, `<wrong>`.
+
+    Unchanged if all elements around it only set type or mark an answer, such as `<b>`.
+    """
     lower = text.lower()
     for tag in list(_ELEMENT.finditer(text, max(start - _WITHIN, 0), max(start, 0)))[-_MOST_ELEMENTS:]:
         name = tag[1].lower()
-        if (name in _NEUTRAL_ELEMENTS and not _says_more(tag[2])) or (len(name) == 1 and name not in "sq"):
+        if (name in _NEUTRAL_ELEMENTS and not _has_unknown_word(tag[2])) or (len(name) == 1 and name not in "sq"):
             continue
         if (close := lower.find(f"</{name}", tag.end())) < 0 or close > start:
             return text[: tag.start()] + (" " if close < 0 else text[close:])
     return text
 
 
-def _says_more(attributes: str) -> bool:
+def _has_unknown_word(attributes: str) -> bool:
+    """Whether attributes have a word that may deny the element's content: `class="wrong"`, but not `class="answer"`."""
     return not _ATTRIBUTES.issuperset(re.findall("[a-z]{3,}", attributes.lower()))
 
 
-def _is_unsaid(text: str, start: int) -> bool:
-    """Whether the box at `start` may stand in a comment, in code or in a definition. Long texts are searched once."""
+def _may_be_in_comment(text: str, start: int) -> bool:
+    r"""Whether the box at `start` may be in a comment, code or a definition: `% \boxed{2}`.
+
+    Long texts are searched once.
+    """
     line = text[text.rfind("\n", 0, start) + 1 : start]
     percent, tick = "%" in line, "`" in line
     if (percent and (line.lstrip()[:1] == "%" or ". %" in line)) or (tick and line.count("`") % 2 == 1):
@@ -470,20 +489,20 @@ def _is_unsaid(text: str, start: int) -> bool:
     return begun >= 0 and text.startswith(_UNREAD_BLOCKS, begun + len("\\begin{"))
 
 
-# Boxes, and commands that hide what follows them; and with these what is odd
+# Boxes, and commands that hide the text behind them; the second pattern also finds conditionals and escaped braces
 _HIDES = r"boxed|fbox|verb|def|iffalse|[a-z]*command|DeclareMath|begin\s*\{(?:comment|verbatim|lstlisting)"
 _HIDING = re.compile(rf"\\(?:{_HIDES})")
 _HIDING_OR_ODD = re.compile(rf"\\(?:{_HIDES}|if|[{{}}])")
 
 
-# An element or a comment of HTML, or a letter that is less than another one
+# An element or a comment of HTML, or a comparison such as `a<b`
 _MARKED = re.compile(r"<[^ \d\\=$-]")
 
 
 def _plain_box(text: str) -> PlacedAnswer | None:
-    """The only box of a text that nothing hides; None for any other text.
+    """The answer in the only box of a text, if nothing can hide it; None for any other text.
 
-    Most outputs have one. Long texts are searched as seldom as can be.
+    Most outputs are such, and this saves them the slower search.
     """
     start = text.rfind(_MACRO)
     flat = _FLAT.match(text, start) if start >= 0 else None
@@ -492,38 +511,39 @@ def _plain_box(text: str) -> PlacedAnswer | None:
     rest = text[flat.end() :]
     is_last = not rest.strip(_ENDING)
     near = text[max(start - _GROUPED, 0) : start]
-    if _is_pale(near) or (not is_last and "\\fbox" in rest):
+    if _is_hidden_by_style(near) or (not is_last and "\\fbox" in rest):
         return None
     if text.find("\\") != start:
-        # without a command before it none can hide it
+        # without a command before the box no command can hide it
         odd = _HIDING_OR_ODD.search(text, 0, start) is not None
         if (odd and _HIDING.search(text, 0, start) is not None) or _is_in_group(near, odd):
             return None
     line = text[text.rfind("\n", 0, start) + 1 : start]
-    if ("%" in line or "`" in line or line.lstrip()[:1] == "[") and _is_unsaid(text, start):
+    if ("%" in line or "`" in line or line.lstrip()[:1] == "[") and _may_be_in_comment(text, start):
         return None
     content = text[text.index("{", start) + 1 : flat.end() - 1]
     led = near[-_LINE:]
-    if is_last and _ends_a_sentence(led) and not foretold_wrong(led):
-        # nothing around it is left to read
+    if is_last and _is_plain_lead(led) and not foretold_wrong(led):
+        # the text around it need not be read
         return PlacedAnswer(content.strip(), _IN_BOX, content)
     again = () if is_last or states_nothing(rest) else stated_again(text, start, rest, content)
     return PlacedAnswer(content.strip(), _IN_BOX, content, near[-_NEAR:], rest[:_BEHIND], (), again)
 
 
 def _in_box(text: str) -> Found | None:
+    """The answer in the last visible box, with those in boxes side by side with it; None if there is no box."""
     if "\\boxed" not in text and "\\fbox" not in text:
         return None
-    text = _said(text)
+    text = _without_hidden(text)
     if not (boxes := boxes_beside(text)):
         return None
     last = boxes[-1]
     content = inside(text, last)
     rest = text[last.end :]
     said = same_text(content)
-    # nothing stands beside an empty box
+    # no box counts as side by side with an empty one
     beside = [*_alternatives(text, last), *boxes[:-1]] if said else []
-    others = tuple(dict.fromkeys(one for box in beside if same_text(one := _signed(text, box)) != said))
+    others = tuple(dict.fromkeys(one for box in beside if same_text(one := _with_minus(text, box)) != said))
     before = text[max(boxes[0].start - _NEAR, 0) : boxes[0].start]
     again = stated_again(text, last.start, rest, content) if rest.strip(_ENDING) else ()
     parts = _named_parts(text) if len(boxes) == 1 and text.find(_MACRO) != last.start else ()
@@ -535,16 +555,16 @@ _MOST_PARTS = 6
 
 
 def _named_parts(text: str) -> tuple[tuple[str, str, str], ...]:
-    """All boxes of a text with what stands around each, if each names its value otherwise than the others; else none.
+    r"""All boxes of a text as `(content, text before, text behind)`, if each names its value differently; else empty.
 
-    Two questions in one have an answer each: `the n-th term is \\boxed{a_n=2n-1}; the sum is \\boxed{S_n=n^2}`.
+    Two questions in one have an answer each: `the n-th term is \boxed{a_n=2n-1}; the sum is \boxed{S_n=n^2}`.
     """
     boxes = _scan(text)
     if not 1 < len(boxes) <= _MOST_PARTS:
         return ()
     found: list[tuple[str, str, str]] = []
     for box, previous, following in zip(boxes, (None, *boxes), (*boxes[1:], None), strict=False):
-        # what stands between two boxes leads the second, from the end of a clause on
+        # the text between two boxes belongs to the second, from the end of its first clause on
         before = text[previous.end if previous else 0 : box.start]
         behind = text[box.end : following.start if following else len(text)]
         if following is not None and OFFERS.search(behind) is not None:
@@ -555,7 +575,7 @@ def _named_parts(text: str) -> tuple[tuple[str, str, str], ...]:
         content = inside(text, box).strip()
         if "=" not in content and (said := _NAME_BEFORE.search(before)):
             content, before = f"{said['name']} = {content}", before[: said.start()]
-        if "=" not in content or _is_unsaid(text, box.start):
+        if "=" not in content or _may_be_in_comment(text, box.start):
             return ()
         found.append((content, before, behind))
     names = {same_text(content.partition("=")[0]) for content, _, _ in found}
@@ -563,12 +583,12 @@ def _named_parts(text: str) -> tuple[tuple[str, str, str], ...]:
 
 
 def _clause_end(between: str) -> int:
-    """Where the clause ends that the text behind a box goes on with; 0 where it does not end before the next box."""
+    """The position behind the first clause between two boxes: 2 in `$; the sum is $`; 0 if no clause ends there."""
     end = re.search(r"[,，;；:：。!?\n]|\.(?!\d)", between)
     return end.end() if end is not None else 0
 
 
-# Words that say nothing but that the answer follows, wherever they stand
+# Words that only announce the answer, in any order
 _PLAIN_LEADS = frozenset(
     """the a is are answer answers final result value number total sum of we get have obtain that this correct solution
     solutions""".split()  # noqa: SIM905
@@ -588,7 +608,7 @@ _MOST_HEADINGS = 12
 
 
 def _alternatives(text: str, last: Box) -> list[Box]:
-    """The last box under each of the headings that stand beside the heading of the last box."""
+    """The last box under each earlier heading of the same kind as the last box's: `Method 1` if that is `Method 2`."""
     if text.find(_MACRO) == last.start:
         return []
     headings = list(_ALTERNATIVE.finditer(text, 0, last.start))[-_MOST_HEADINGS:]
@@ -601,8 +621,8 @@ def _alternatives(text: str, last: Box) -> list[Box]:
     return [found[-1] for found in under if found]
 
 
-def _ends_a_sentence(near: str) -> bool:
-    """Whether the text before a box ends in plain words that neither deny nor change the box: most do."""
+def _is_plain_lead(near: str) -> bool:
+    """Whether only plain words lead to a box, which neither deny nor change it: `So the answer is `."""
     is_whole = len(near) < _LINE
     near = near.rstrip(" $\n")
     if near[-1:] in "=[(" and (opened := _OPENED.search(near, max(len(near) - 16, 0))) is not None:
@@ -610,7 +630,7 @@ def _ends_a_sentence(near: str) -> bool:
     begun = max(near.rfind("\n"), near.rfind(". ")) + 1
     if _CALCULATION.fullmatch(near, begun) is not None:
         return is_whole or begun > 0
-    # the last words of most sentences tell: the others are split when they are needed
+    # the last words of most sentences decide: the others are split when they are needed
     left = near[begun:].lstrip().rsplit(None, _LAST_LEADS)
     while left:
         written = left.pop()
@@ -620,7 +640,7 @@ def _ends_a_sentence(near: str) -> bool:
         if written in _PLAIN_LEADS:
             continue
         if (word := written.strip(":,").lower()) in _SO:
-            # what stands before `so` and plain words is a step, and need not be read, but for `or so` and `is thus`
+            # the text before `so` and plain words is a step, and need not be read, except for `or so` and `is thus`
             return not left or left[-1].rsplit(None, 1)[-1].lower() not in ("or", "is", "are")
         if word and word not in _PLAIN_LEADS:
             return False
@@ -633,7 +653,8 @@ _CALCULATION = re.compile(r"[\d+*/×·÷() .,-]*+=\s?-?\d+(?:\.\d+)?\.")
 _LAST_LEADS = 5
 
 
-def _signed(text: str, box: Box) -> str:
+def _with_minus(text: str, box: Box) -> str:
+    r"""The content of a box, with the minus sign that is right before the box: `-5` for `-\boxed{5}`."""
     sign = text[max(box.start - 1, 0) : box.start]
     return f"-{inside(text, box)}" if sign in ("-", "−") else inside(text, box)
 
@@ -642,7 +663,8 @@ _TAG = re.compile(r"<(/?)answer\b[^<>]{0,100}>", re.IGNORECASE)
 
 
 def _in_tag(text: str) -> Found | None:
-    text = _said(text, ("<answer", "<Answer", "<ANSWER")) if "<" in text else text
+    """The answer between the last `<answer>` tags, with those side by side with it; None if there are no tags."""
+    text = _without_hidden(text, ("<answer", "<Answer", "<ANSWER")) if "<" in text else text
     answers: list[str] = []
     opened = closed = start = -1
     for tag in _TAG.finditer(text):
@@ -664,7 +686,14 @@ def _stated_inside(found: Found) -> Found:
 
 
 def _placed(found: Found, text: str, start: int, end: int) -> Found:
-    """`found` with what stands around it in the text."""
+    """`found` with the text before and behind it.
+
+    Args:
+        found: the answer.
+        text: the text that it was found in.
+        start: the position at which it begins, with its mark.
+        end: the position at which it ends.
+    """
     if found.problem:
         return found
     rest = text[end:]
@@ -673,6 +702,7 @@ def _placed(found: Found, text: str, start: int, end: int) -> Found:
 
 
 def _behind_label(text: str) -> Found | None:
+    """The answer that JSON names or that is behind a label, such as `Answer: 5`; None if there is none."""
     if (named := named_in_json(text)) is not None:
         return named
     found = labelled(text)
@@ -687,7 +717,7 @@ def _behind_hash(text: str) -> Found | None:
 
     `#### Step 2` is a Markdown heading and no answer, unless it ends the text.
     """
-    text = _said(text, ("####",)) if "####" in text else text
+    text = _without_hidden(text, ("####",)) if "####" in text else text
     answers: list[str] = []
     before = start = -1
     for mark in list(_HASH.finditer(text))[-_MOST_CANDIDATES:]:
@@ -715,6 +745,10 @@ _LISTED = re.compile(
 
 
 def _last_value(text: str) -> Found | None:
+    """The last number or formula near the end, with those listed beside it: `5 or 6`. A denied one is a problem.
+
+    None if there is no value.
+    """
     tail = text.rstrip()[-_TAIL:]
     if not (values := list(_VALUE.finditer(tail))):
         return None

@@ -1,8 +1,8 @@
-r"""Reads the words behind an answer: what is not understood there takes it back.
+"""Reads the words behind an answer: one that is not understood there takes the answer back.
 
-Solutions lead to their answer in any words, and end with it. What follows is short and says little: a unit, what is
-counted, that the answer is checked. So behind an answer the rule is the one of a box: each word must be understood,
-while before it (`verify.words`) only words of closed classes turn it.
+Before its answer a solution may use any words, so there (`verify.words`) only words of closed classes deny, doubt or
+change it. Behind it little is said: a unit, what is counted, that the answer is checked. So behind an answer the rule
+is the one of a box: each word must be understood.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ from agentscope_tuner.verify.words import (
     word_set,
 )
 
-# How a Korean sentence ends, written together with what is counted
+# The ends of Korean sentences, which are written together with the noun that is counted
 COPULA = re.compile("(?:입니다|이다|이에요|예요|이|가|임)$")
 
 _OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])")
@@ -78,9 +78,9 @@ _OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])"
 _DENIES_ANOTHER = re.compile(
     r"\s?[,，;；(（—–]\s*(?:and |und |y |et |而)?(?:不是|ではなく|(?P<word>[^\W\d]+))\s*\$?[-−]?\d"
 )
-# A suffix that a number takes, `8'dir`, and `that is` where it begins with a verb
+# A suffix of a number, `8'dir`, and Spanish `es decir` (that is), which begins with a verb
 _SUFFIX = re.compile(r"\A(?:['’]\w{1,5}|[\s$,]*es decir\b)")
-# What is done to a value by the words right behind it
+# Words right behind a value that calculate with it or make it inexact
 _OPERATES_BEHIND = re.compile(
     r"[\s(]*(?:and a (?:half|third|quarter)|over \d|(?:st|nd|rd|th)\b|[-−+*/^×]\s*\$?\d|give or take|(?:more|less) than"
     r"|to the power|or so\b|too\b|off\b|more or less\b"
@@ -94,12 +94,12 @@ _DEFINITE = word_set(
     required possible die das der unser unsere meine richtig also la el le les il lo a o los las gli i notre ma mi
     nuestra correcto correcta bonne nostra giusto certa correta donc por bien"""
 )
-# What may still be done to an answer that is given: `to be doubled`
+# Words for what is still to be done with an answer: `to be doubled`
 _DONE_LATER = word_set(
     """doubled tripled halved quadrupled added subtracted excluded omitted multiplied divided squared cubed minus plus
     menos moins meno минус"""
 )
-# A sign that calls an answer wrong
+# Symbols that mark an answer as wrong
 _CROSSES = re.compile("[✗✘❌✖⛔🚫👎🤔❓🤷❎🙅]")
 _MOST_REMARKED, _AFTER = 12, 1_200
 _SET_BEHIND = re.compile(r"\s*\\text[a-z]*\s*\{([^{}]*)\}")
@@ -128,9 +128,9 @@ _MISTOOK = re.compile(
 )
 _DENIES_UNSPACED = re.compile("ではない|じゃない|ではありません|不是|并非|不对|不成立|아니다|아닙니다")
 _LONGEST_DENIAL = 10
-# Who says that there are no others confirms the answer
+# `There are no others` confirms the answer, so a denial with such a word does not count
 _MORE = word_set("other others else more further better than doubt only less")
-# What a sentence that only denies its answer is made of
+# The words of sentences that only deny the answer
 _OF_DENIALS = (
     _COPULAS
     | _DEFINITE
@@ -144,8 +144,7 @@ _OF_DENIALS = (
         mãn بجے बजे ini itu dit dat det está e y и là to ce n'est je это phải đây उत्तर है الجواب não"""
     )
 )
-# What may be said behind an answer beside the question's words: that it is the answer, what it counts, or that it is
-# checked
+# Harmless words behind an answer, beside the question's: that it is the answer, what it counts, that it is checked
 _UNDERSTOOD = (
     _OF_DENIALS
     | OPENS
@@ -279,7 +278,7 @@ _BEGINS_CLAUSE = word_set(
 )
 _PLACES = word_set("aus à en na nas no nos em nel nella dans sur au aux im am auf bei в на при w na på op aan zu")
 _MOST_UNKNOWN, _SHORT = 2, 4
-# What may be said so where words are written without spaces; what is left of a run must be in the question
+# Harmless parts of text without spaces between words; the rest of such a text must be in the question
 _KNOWN_UNSPACED = re.compile(
     "如果?[你您]?还?有(?:任何|其[他它]|别的|更多|不(?:明白|清楚)的?)*(?:问题|疑问)|请?随时(?:告诉|问|提问|联系)我?|欢迎(?:随时|继续)?提问"
     "|(?:这个|上面的?)?(?:讲解|解答|解释|过程)|希望|对[你您]|有所?帮助|证毕|解毕|できました|終わり|以上|説明|問題|も|没有(?:其他|其它|别的|另外|错误)|可以|能够|才能|即可|检验|验证|验算|完毕|经|成立|满足|条件|符合|题意|此题|本题|检查|検算|确认|確認|済み|已|精确值?|准确值?|最简|最终|最終的?な?|结果|化简后?|小数|分数|整数|正[数の]|(?:平方)?单位|(?:平方)?単位(?:なし)?|概率|比值|四舍五入|これ|以上|故选|综上|所以|因此|即为|所求|答案|正确|原方程|方程|的解|就是|也就是|分别|一共|总共|等于|是|为|的|了|共|种|個|个|只|条|支|名|人|张|件|辆|头|台"
@@ -307,7 +306,7 @@ _REASONED = re.compile(r"\b(?:because|since|as|denn|weil|car|puisque|porque|perc
 _TURNED = re.compile(r"\b(?:is off|fails|no more|not|scheidet)\b|不适|不適|不对")
 
 
-# A calculation that comes out otherwise: `2\\cdot7-5=8\\ne9`
+# A check that gives a different value: `2\\cdot7-5=8\\ne9`
 _FAILED_CHECK = re.compile(r"=\s*-?\d[\d.]*\s*(?:\\neq?(?![a-z])|≠)\s*-?[1-9]")
 
 
@@ -315,14 +314,18 @@ _FACTORIAL = re.compile(r"(?<=[\w)}])!(?=(?:\$|\\[)\]]|[-=+*/<>^]))")
 
 
 def opens_formula(before: str) -> bool:
-    """Whether a formula is open where a text ends."""
+    """Whether `before` ends inside a formula: `the value is $x = `."""
     displays = before.count("$$")
     opened = displays % 2 == 1 or (before.count("$") - 2 * displays) % 2 == 1
     return opened or any(before.rfind(f"\\{one}") > before.rfind(f"\\{end}") for one, end in ("()", "[]"))
 
 
 def _in_one_spelling(text: str, behind: str) -> str:
-    """What is said behind an answer without the answer in words, its unit without its setting, and no factorial."""
+    r"""The text behind an answer, easier to read: without the answer in words, the macro of its unit, or a factorial.
+
+    Behind `12`, ` (twelve) eggs` becomes ` eggs`, and ` \text{cm}` becomes ` cm `. In `$n!$` the `!` is removed,
+    because it ends no sentence.
+    """
     if (spelled := _SPELLED.match(behind)) is not None and with_figures(WORDS.findall(spelled[1].lower())) == [text]:
         behind = behind[spelled.end() :]
     if (set_behind := _SET_BEHIND.match(behind)) is not None:
@@ -340,7 +343,10 @@ _COUNTED_IN_WORDS = re.compile(
 
 
 def _in_figures_of(question: str, said: str) -> str:
-    """Words with the numbers in figures that the question writes so: `after three years`, where it says `3 years`."""
+    """`said` with numbers in figures if the question writes them so: `after three years` as `after 3 years`.
+
+    Only before a noun that has the same number in the question, ` 3 years`.
+    """
 
     def in_figures_there(one: re.Match[str]) -> str:
         found = number_in_words([one["number"]])
@@ -352,14 +358,21 @@ def _in_figures_of(question: str, said: str) -> str:
 
 
 def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: bool) -> str:
-    """What is said behind an answer other than that it is the answer; empty where all is understood.
+    """The words behind an answer that deny, doubt or change it, or are not understood; empty if there are none.
+
+    `squared` for `the answer is 42 squared`. A word such as `apples` in `42 apples` is understood if it is the
+    question's.
 
     Args:
         text: the answer.
+        before: the text before it.
+        behind: the text behind it.
+        asked: the question, whose words may be used.
+        is_value: whether the answer is a number or a formula. Behind a letter or a word, unknown words are allowed.
     """
     behind = _in_one_spelling(text, behind)
     behind = _in_figures_of(asked.text, behind[:_AFTER]) + behind[_AFTER:]
-    # a token ends the model's turn, and behind it another turn may only begin
+    # a token such as `</s>` ends the model's turn; behind it only the next speaker's name may follow
     behind, *others = _TURN_ENDS.split(behind)
     if not _ROLES.issuperset(
         word.lower() for turn in others for word in (*WORDS.findall(turn), *_DIGITS.findall(turn))
@@ -379,26 +392,31 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     if another is not None and another["word"] in DENIES and text in re.split("[,;]", first[1:])[0]:
         # `— neither 22 nor 23`
         return first.strip()[:LAST_WORDS]
-    # said again, it is confirmed, if nothing is made of it; by a sentence that says it again, too
-    first = _unsaid(first, text) if text in first else first
+    # an answer that is only repeated is confirmed, also by a later sentence
+    first = _without_answer(first, text) if text in first else first
     sentences = _SENTENCES.findall(rest)
     confirms = [at for at, one in enumerate(sentences) if text in one and (_STATES.search(one) or _restates(one, text))]
     rest = "".join(sentences[confirms[-1] + 1 if confirms else 0 :])
     if text in rest and (denial := _denied_again(_SENTENCES.findall(rest), text)):
         return denial
-    rest = _unsaid(rest, text) if text in rest else rest
+    rest = _without_answer(rest, text) if text in rest else rest
     if other := option_behind(text, [first, *_SENTENCES.findall(rest)], asked.text):
         return other
     if is_value:
-        denied = _denied_itself(behind, text)
-        return denied or _strange(_unexplained(first, text, asked), text, asked) or _taken_back_later(rest, text, asked)
-    return _turned_round(text, first, rest, before, asked)
+        denied = _denied_when_repeated(behind, text)
+        return (
+            denied or _first_turn(_unexplained(first, text, asked), text, asked) or _taken_back_later(rest, text, asked)
+        )
+    return _denial_of_words(text, first, rest, before, asked)
 
 
 def _denied_again(sentences: Sequence[str], text: str) -> str:
-    """What denies in a sentence that says an answer once more: `Luca non ha 7 mele`."""
+    """The denying word before an answer that a sentence repeats: `non` in `Luca non ha 7 mele`; empty if none does.
+
+    A sentence with a second number does not count.
+    """
     for said in sentences:
-        unsaid, front = _unsaid(said, text), said.partition(text)[0].lower()
+        unsaid, front = _without_answer(said, text), said.partition(text)[0].lower()
         if unsaid != said and not any(map(str.isdigit, unsaid)) and any(map(denies, WORDS.findall(front))):
             return str(next(filter(denies, WORDS.findall(front))))
     return ""
@@ -410,7 +428,7 @@ _ASKS_BACK = re.compile(
     r"[^.!?\n]{1,80}|\bwho knows\W*)\?\W*\Z",
     re.IGNORECASE,
 )
-# Another answer by what it is to this one: `The opposite holds`, `The next letter is the one`
+# A different answer, named by its relation to this one: `The opposite holds`, `The next letter is the one`
 _BY_REFERENCE = re.compile(
     r"(?:\A|[.!\n])\W*+(?:(?:quite|just|exactly|rather) )?the (?:exact )?(?:opposite|contrary|reverse)"
     r"(?: (?:holds|applies|is (?:true|the case|right|correct)))?\W*(?:\Z|[.!\n])"
@@ -439,7 +457,7 @@ _MOST_MEMBERS = 8
 
 
 def _denied_member(behind: str, text: str) -> str:
-    """What denies one of the answer's numbers where it is said once more: `2 is no solution`; empty where none does."""
+    """The words that deny one of the answer's numbers: `2 is no solution` behind `2, 3`; empty if none do."""
     if _NO_MEMBER.search(behind) is None:
         return ""
     members = list(dict.fromkeys(_DIGITS.findall(text)))[:_MOST_MEMBERS]
@@ -457,7 +475,10 @@ def _denied_member(behind: str, text: str) -> str:
 
 
 def _another_by_reference(behind: str, text: str, asked: Asked) -> str:
-    """What asks for another answer, names one by this one, or denies one of its numbers; empty where nothing does."""
+    """The words behind an answer that ask for or name a different one, or mark it as wrong; empty if none do.
+
+    `Or B?`, `The opposite holds`, a cross such as `❌`, or a denial of one of the answer's numbers.
+    """
     if (cross := _CROSSES.search(behind) or _FAILED_CHECK.search(behind)) is not None:
         return cross[0]
     if (asks := _ASKS_BACK.search(behind)) is not None or (asks := _BY_REFERENCE.search(behind)) is not None:
@@ -481,7 +502,10 @@ _ASKS_TIME = re.compile(r"\bwhat time\b|\bwhen\b")
 
 
 def _without_more(text: str, behind: str, asked: Asked) -> str:
-    """What stands behind an answer, which it says again in figures, without what says which order or time."""
+    """The text behind an answer, without `, respectively` behind a list, or `the next day` if a time is asked for.
+
+    Words for the answer itself are written in figures: ` twelve apples` behind `12` becomes ` 12 apples`.
+    """
     if text.isdigit():
         behind = _WORD.sub(lambda one: text if with_figures([one[0]]) == [text] else one[0], behind)
     more = _SAYS_MORE.match(behind)
@@ -489,8 +513,8 @@ def _without_more(text: str, behind: str, asked: Asked) -> str:
     return behind[more.end() :] if more is not None and says else behind
 
 
-def _unsaid(said: str, text: str) -> str:
-    """What is said without the answer; `2^3` does not say 2 again, nor `But` B."""
+def _without_answer(said: str, text: str) -> str:
+    """`said` without the answer. The `2` of `2^3` is not the answer 2, nor is the `B` of `But` the answer B."""
     return re.sub(rf"(?<![\w^.,]){re.escape(text)}(?![\w^]|[.,]\d)", " ", said)
 
 
@@ -503,12 +527,12 @@ _LABELLED = re.compile(
 _LONGEST_LABEL = 80
 
 
-# What denies the value right behind it, and not all but that: `43, not 42`
+# Words that mean `all but the next value`, unlike the denial of `43, not 42`
 _ALL_BUT = word_set("but besides except point without sem")
 
 
-def _denied_itself(behind: str, text: str) -> str:
-    """The word right before the answer, where it is said once more, that denies it."""
+def _denied_when_repeated(behind: str, text: str) -> str:
+    """The denying word before the answer if `behind` repeats it: `not` for `No, it is not 42`; else empty."""
     said = rf"(?P<word>[^\W\d_]+(?:['’]t)?)[\s$*]*(?:\\\()?\s*{re.escape(text)}(?!\w|[.,]\d|\s*[-+*/^])"
     for found in itertools.islice(re.finditer(said, behind), _MOST_SENTENCES) if text in behind else ():
         word = found["word"].lower()
@@ -518,7 +542,7 @@ def _denied_itself(behind: str, text: str) -> str:
 
 
 def _restates(sentence: str, text: str) -> bool:
-    """Whether a sentence is a label with the answer once more, `คำตอบ: 95 บาท`, in which no word turns it."""
+    """Whether a sentence states the answer again behind a label, and no word denies it: `คำตอบ: 95 บาท`."""
     if not text:
         return False
     before, _, behind = sentence.partition(text)
@@ -534,14 +558,20 @@ def _restates(sentence: str, text: str) -> bool:
 
 
 def _unexplained(sentence: str, text: str, asked: Asked) -> str:
-    """An answer's sentence without the calculation that explains it: `7 are left: she had 12 and ate 5`."""
+    """The answer's sentence up to a colon, if a calculation with the question's numbers follows it; else all of it.
+
+    `7 are left` for `7 are left: she had 12 and ate 5`.
+    """
     said, _, reason = sentence.partition(":")
     explains = repeats_given(reason, f"{text} {asked.text}")
     return said if explains and not _adverse(WORDS.findall(reason.lower()), asked) else sentence
 
 
 def _own_sentence(behind: str) -> tuple[str, str]:
-    """What an answer's own sentence says behind it, and the sentences behind that."""
+    """The rest of the answer's own sentence, and the sentences behind it.
+
+    ` apples. They are red.` gives `apples.` and ` They are red.`; behind a line break the first of the two is empty.
+    """
     closing = CLOSING.match(behind)
     gap = closing[0] if closing is not None else ""
     words = behind[len(gap) :]
@@ -557,7 +587,7 @@ def _own_sentence(behind: str) -> tuple[str, str]:
 
 
 _SAYS_YES = re.compile(r"(?<![^\W_])(?:yes|true|ja|oui|sí|sim|да|tak|evet)(?![^\W_])")
-# How a sentence begins that says what is so instead; and one that only may
+# How a sentence begins that gives the right answer instead; and (`IN_FACT`) one that may or may not do so
 INSTEAD = (
     r"on (?:second thoughts?|reflection)|thinking again|oder doch|à la réflexion|pensándolo bien|ripensandoci"
     r"|pensando bem|если подумать|actually|rather|better|make (?:that|it)|besser|vielmehr|plutôt|mieux|más bien|mejor"
@@ -579,9 +609,20 @@ _IS_ANOTHER = re.compile(r"\b(?:is|was|be) (?:another|a different|some other)\b"
 _BACK = word_set("it's isn't lo si yes ja oui sí да doch yo ello sie es ist")
 
 
-def _contrary(sentence: str, text: str, asked: Asked, *, itself: bool) -> str:
-    """What says behind an answer in words that something else is so: `In fact it is not`, `Nein, Lyon`."""
-    if any(map(str.isdigit, sentence)) or FORMULA.search(sentence) is not None or _unsaid(sentence, text) != sentence:
+def _contradiction(sentence: str, text: str, asked: Asked, *, itself: bool) -> str:
+    """The words of a sentence that contradict the answer before it: `In fact it is not`; empty if there are none.
+
+    Args:
+        sentence: a sentence behind the answer.
+        text: the answer.
+        asked: the question.
+        itself: whether the answer itself denies; then a sentence such as `No, it is not` confirms it.
+    """
+    if (
+        any(map(str.isdigit, sentence))
+        or FORMULA.search(sentence) is not None
+        or _without_answer(sentence, text) != sentence
+    ):
         return ""
     if _SAYS_YES.search(text.lower()) is not None:
         own = WORDS.findall(sentence.lower())
@@ -600,8 +641,19 @@ def _contrary(sentence: str, text: str, asked: Asked, *, itself: bool) -> str:
 _TURNS_BACK = re.compile(r"\W*(?:however|but|wait|actually|no|oops|sorry)\b", re.IGNORECASE)
 
 
-def _turned_round(text: str, first: str, rest: str, before: str, asked: Asked) -> str:
-    """What is said behind an answer without a value, which may itself deny, or name what is wrong."""
+def _denial_of_words(text: str, first: str, rest: str, before: str, asked: Asked) -> str:
+    """The words that deny an answer without a number, or call it wrong; empty if there are none.
+
+    `false` in `However, this is false.` An answer may itself deny, as `not prime` does; then further denials confirm
+    it.
+
+    Args:
+        text: the answer.
+        first: the rest of its own sentence.
+        rest: the sentences behind that.
+        before: the text before the answer.
+        asked: the question.
+    """
     itself = any(map(denies, WORDS.findall(text.lower())))
     said = [first, *(one for one in SENTENCE_END.split(rest) if one.strip())][:_MOST_SENTENCES]
     # `However, this is false, because …`
@@ -613,10 +665,10 @@ def _turned_round(text: str, first: str, rest: str, before: str, asked: Asked) -
         confirms = itself and denies(denied) and not led and re.search(_ANSWER, sentence.lower()) is None
         if denied and not confirms and CALLS_WRONG.search(text) is None:
             return denied
-        if sentence is not first and (turn := _contrary(sentence, text, asked, itself=itself)):
+        if sentence is not first and (turn := _contradiction(sentence, text, asked, itself=itself)):
             return turn
     first = _REASONED.split(first)[0]
-    # whoever denies says `not` of the same
+    # an aside such as `(not absolutely)` does not deny the answer
     aside = _BRACKETED.match(first)
     if aside is not None and _denies_another_word(WORDS.findall(aside["said"].lower())):
         first = first[aside.end() :]
@@ -628,7 +680,13 @@ _CHECKS_OUT = re.compile(r"\bchecks? out\b")
 
 
 def _taken_back_later(rest: str, text: str, asked: Asked) -> str:
-    """What a later sentence says that takes the answer back."""
+    """The words of a later sentence that take the answer back: `wrong` in `That is wrong.`; empty if none do.
+
+    Args:
+        rest: the sentences behind the answer's own.
+        text: the answer.
+        asked: the question.
+    """
     sentences = [one for one in SENTENCE_END.split(rest) if one.strip()]
     if len(sentences) > _MOST_SENTENCES:
         # nobody goes on for so long behind an answer
@@ -653,11 +711,14 @@ def _taken_back_later(rest: str, text: str, asked: Asked) -> str:
 
 
 def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked) -> str:
-    """The first word of a later sentence that is not understood, before it gives a reason, where one may turn it."""
+    """The first word of a later sentence that is not understood; empty if there is none.
+
+    Words behind a `because` are not read. If nothing in the sentence could change the answer, no word is.
+    """
     if _excludes_others(sentence) or (_OFFERS_HELP.search(sentence) and not any(map(is_number_word, words))):
         return ""
     if re.search(_ANSWER, sentence.lower()) is None:
-        # what begins a sentence says nothing of the answer: `All four pairs`, and not `It should be all five`
+        # the beginning of a sentence may count what is known: `All four pairs`; not so in `It should be all five`
         at = next((at for at, word in enumerate(words) if word not in _COPULAS), 0) + 1
         counts = {*words[at : at + 1]} if _is_given_number(words, at, asked, text) else set[str]()
         words = [word for word in words if word not in counts]
@@ -712,10 +773,13 @@ def _excludes_others(sentence: str) -> bool:
 
 
 def _denied_whole(sentence: str, context: str) -> str:
-    """What denies in a sentence that says nothing but that an answer is none or wrong: `This is not the answer.`
+    """The denying word of a sentence that says only that the answer is wrong: `not` in `This is not the answer.`
+
+    Empty for a sentence about anything else.
 
     Args:
-        context: the question; what is called wrong there may be the answer.
+        sentence: a sentence behind the answer.
+        context: the question. A word such as `wrong` that it contains does not count.
     """
     words = WORDS.findall(sentence.lower())
     if (mistook := _MISTOOK.search(sentence)) is not None:
@@ -727,7 +791,7 @@ def _denied_whole(sentence: str, context: str) -> str:
         return ""
     wrong = found[0] if found is not None else ""
     if IS_UNSPACED.search(sentence) is not None or IS_HANGUL.search(sentence) is not None:
-        # what is said of the answer is short where words are not parted
+        # in a language without spaces, only a short sentence is about nothing but the answer
         denied = wrong or next(iter(_DENIES_UNSPACED.findall(sentence)), "")
         return denied if denied and len("".join(words)) <= _LONGEST_DENIAL else ""
     wrong = wrong or next(filter(denies, words), "")
@@ -738,12 +802,15 @@ def _denied_whole(sentence: str, context: str) -> str:
 
 
 def is_neutral(word: str) -> bool:
-    """Whether a word is no answer by itself, as in `see above`."""
+    """Whether a lower-case word states nothing by itself and denies nothing, such as the words of `see above`."""
     return (word in _OF_DENIALS or word in ("see", "above", "below", "here")) and not denies(word)
 
 
 def _called_wrong(sentence: str, words: Sequence[str], asked: Asked) -> str:
-    """The words of a short sentence that call an answer wrong, and not `nothing is wrong here`."""
+    """The word of a short sentence that calls the answer wrong: `wrong` in `That is wrong.`; else empty.
+
+    A sentence such as `Nothing is wrong here.` confirms the answer, and one with digits is not read.
+    """
     is_read = len(words) <= MOST_WORDS + 1 and not any(map(str.isdigit, sentence))
     found = CALLS_WRONG.search(sentence) if is_read else None
     if found is None or found[0].lower() in asked.text or _NOTHING.search(sentence[: found.start()].rpartition(",")[2]):
@@ -751,7 +818,7 @@ def _called_wrong(sentence: str, words: Sequence[str], asked: Asked) -> str:
     return found[0]
 
 
-# Where a sentence goes on to a number behind a clause of its own, and what such a clause speaks of where it takes back
+# What parts a clause from the number that follows it; and how a clause begins that is about the answer
 _GOES_ON_TO_NUMBER = re.compile(
     r"[,;:，；：。—–]|\b(?:because|since|as|so|but|and|denn|weil|car|porque|perché)\b", re.IGNORECASE
 )
@@ -763,7 +830,10 @@ _OF_THE_ANSWER = re.compile(
 
 
 def _called_wrong_beside_number(sentence: str, asked: Asked) -> str:
-    """What calls the answer wrong in a clause before the one that has a number: `that is not right, it is 43`."""
+    """The words that call the answer wrong in a clause before a number: `not right` in `that is not right, it is 43`.
+
+    Empty if there are none.
+    """
     if not any(map(str.isdigit, sentence)):
         return ""
     for clause in _GOES_ON_TO_NUMBER.split(sentence):
@@ -777,13 +847,21 @@ def _called_wrong_beside_number(sentence: str, asked: Asked) -> str:
 
 
 def _denied_clause(clause: str, words: Sequence[str], asked: Asked) -> str:
-    """The words of a clause that deny of the answer what is asked for: `This is not the right plane`."""
+    """The clause, if it only denies that the answer is what is asked for: `This is not the right plane`; else empty."""
     known = (word in _OF_DENIALS or word in _IT or asked.says(word) or denies(word) for word in words)
     return clause.strip() if any(map(denies, words)) and all(known) else ""
 
 
-def _strange(sentence: str, text: str, asked: Asked) -> str:
-    """The first word of an answer's sentence behind it that turns the answer; empty where none does."""
+def _first_turn(sentence: str, text: str, asked: Asked) -> str:
+    """The first word in the rest of an answer's sentence that denies or changes it or is not understood; else empty.
+
+    `squared` in `5 apples squared`, `too` in `5 is too small`.
+
+    Args:
+        sentence: the rest of the answer's sentence.
+        text: the answer.
+        asked: the question.
+    """
     another = _DENIES_ANOTHER.match(sentence)
     if another is not None and (another["word"] is None or another["word"] in DENIES):
         return ""
@@ -804,9 +882,9 @@ def _strange(sentence: str, text: str, asked: Asked) -> str:
     if len(words) > 1 and words[0] in _COPULAS and denies(words[1]):
         return str(words[1])
     if len(words) > 1 and words[0] in _COPULAS and not (words[1] in _DEFINITE or asked.says(words[1])):
-        # `is too small`, `is an upper bound`; what an answer is, is said of no other thing: `is the answer`
+        # `is too small`, `is an upper bound`; only a definite phrase identifies the answer: `is the answer`
         return str(words[1])
-    # behind a number, the sentence speaks of that
+    # from the next number on, the sentence is about that number
     said = re.split(r"\d", sentence.lower(), maxsplit=1)[0]
     words = WORDS.findall(said)
     if asked.text and not _clauses_turn(said, text, asked, is_cut=len(said.rstrip()) < len(whole.rstrip())):
@@ -819,8 +897,9 @@ def _strange(sentence: str, text: str, asked: Asked) -> str:
 
 
 def _is_given_number(words: Sequence[str], at: int, asked: Asked, text: str) -> bool:
-    """Whether a word says how many there are of what the question gives in digits, `the five people` of 5, or of the
-    answer's values, `All four pairs`.
+    """Whether the word at `at` counts what is known: `the five people`, if the question has a 5.
+
+    Or the answer's own values: `All four pairs`, if it has four.
     """
     if not 0 < at < len(words) - 1 or not is_number_word(words[at]) or words[at - 1] not in _ALL_OF:
         return False
@@ -836,7 +915,7 @@ _ALL_OF, _ADDS = word_set("the all these those"), word_set("and or plus with but
 
 
 def _is_large(word: str) -> bool:
-    """Whether it is the word of a number that a reason counts nothing by: over twelve."""
+    """Whether a word is a number over twelve, `twenty`. A reason may count in smaller ones: `it has three parts`."""
     return is_number_word(word) and max(numbers_said(word), default=0) > _DOZEN
 
 
@@ -844,13 +923,16 @@ _DOZEN = 12
 
 
 def _unknown(words: Sequence[str], said: str, asked: Asked, text: str = "") -> str:
-    """The first word of an answer's sentence behind it that is not understood.
+    """The first word of an answer's sentence behind it that is not understood; empty if there is none.
 
-    Only two words that say where or when may be unknown: `in the old hall`. A noun that is counted is the question's,
-    or a word like it would operate: `factorial`, `squared`.
+    Behind a preposition, two unknown words are allowed: `in the old hall`. What is counted must be a word of the
+    question, because another noun might change the value: `factorial`, `squared`.
 
     Args:
-        said: the sentence of the words; where words are written without spaces, it is read to its first comma.
+        words: the words of the sentence.
+        said: the sentence; without spaces between its words, it is read up to its first comma.
+        asked: the question.
+        text: the answer.
     """
     clause, opened, closes, unknown = False, False, False, 0
     explains = False
@@ -908,7 +990,7 @@ _TURNS_RUN = re.compile(
 
 @lru_cache(maxsize=8_192)
 def _turns_alone(word: str) -> bool:
-    """Whether a word alone may turn an answer that stands in another clause."""
+    """Whether one word of a different clause may deny or change the answer: `halved`, `instead`."""
     if IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
         return CHANGES_UNSPACED.search(word) is not None or _TURNS_RUN.search(word) is not None
     return (
@@ -923,10 +1005,13 @@ def _turns_alone(word: str) -> bool:
 
 
 def _clauses_turn(said: str, text: str, asked: Asked, *, is_cut: bool) -> bool:
-    """Whether a clause of its own behind an answer may turn it, so that each word is to be understood.
+    """Whether a clause behind an answer may deny or change it, so that each word must be understood: `, but halve it`.
 
     Args:
-        is_cut: whether a value stands behind what is said.
+        said: the rest of the answer's sentence.
+        text: the answer.
+        asked: the question.
+        is_cut: whether a number follows, at which `said` was cut.
     """
     if _FEW_WORDS.search(f"{said}0" if is_cut else said) is not None:
         return True
@@ -942,7 +1027,10 @@ def _gives_value(words: Sequence[str], asked: Asked) -> bool:
 
 
 def _turns_answer(clause: str, text: str, asked: Asked) -> bool:
-    """Whether a clause behind an answer may turn it: by one of its words, or by a number that the answer has not."""
+    """Whether a clause behind an answer may deny or change it: ` instead of it`.
+
+    So does a number that the answer does not have.
+    """
     words = WORDS.findall(clause.replace("i.e.", " ").replace("in other words", " "))
     if _IS_TO_BE.search(clause) is not None or not _FRACTIONS.isdisjoint(words):
         return True
@@ -952,7 +1040,7 @@ def _turns_answer(clause: str, text: str, asked: Asked) -> bool:
         return True
     # a reason may count in small numbers: `since it has three parts`
     is_reason = not REASONS.isdisjoint(words[:1]) or words[:2] == ["ya", "que"]
-    # no formula in letters is said in numbers
+    # a formula with letters is not worded as numbers
     is_formula = _IS_FORMULA.search(_COMMAND.sub("", text)) is not None and _SUBJECTS.isdisjoint(words)
     turning = [
         at
@@ -973,7 +1061,7 @@ def _turns_answer(clause: str, text: str, asked: Asked) -> bool:
     excludes = any(denies(word) and word not in _EXCEPTING for word in words) and not _OTHERS.isdisjoint(words)
     if turning and (excludes or _denies_else(words, turning[0], asked)):
         turning = [at for at in turning if words[at] not in _OTHERS and not denies(words[at])]
-    # `two fifths` is said of a fraction, `half of this` of no whole number
+    # `two fifths` may word a fraction, but `half of this` never words a whole number
     told = [at for at in turning if words[at] not in _TURNING_BACK or not text.isdecimal()]
     said = ((at, {*map(str, numbers_said(words[at])), PARTS_ABROAD.get(words[at], "")} - {""}) for at in told)
     parts = {at for at, numbers in said if numbers and numbers <= _numerals(text)}
@@ -981,7 +1069,7 @@ def _turns_answer(clause: str, text: str, asked: Asked) -> bool:
 
 
 def _denies_else(words: Sequence[str], at: int, asked: Asked) -> bool:
-    """Whether a clause denies something of another subject than the answer: `friction plays no role`."""
+    """Whether the denial at `at` is about a different subject than the answer: `friction plays no role`."""
     if not denies(words[at]) or words[at] in _EXCEPTING:
         return False
     subject = words[:at]
@@ -996,7 +1084,7 @@ def _denies_else(words: Sequence[str], at: int, asked: Asked) -> bool:
 
 
 _SUBJECTS = (_IT | _BACK) - {"that", "which", "es", "è", "é"}
-# the last word of what says that a number is another one: `the ways are more`
+# the last word of a clause by which the number is a different one: `the ways are more`
 _COMPARED = word_set("more fewer less larger smaller greater higher lower bigger más menos mehr weniger plus moins")
 _FRACTIONS = word_set("halves thirds fourths fifths sixths sevenths eighths ninths tenths")
 _EXCEPTING = word_set("but except besides without sem nobody none")
@@ -1015,7 +1103,10 @@ _NUMBER_ABROAD = re.compile(
 
 @lru_cache(maxsize=64)
 def _numerals(text: str) -> frozenset[str]:
-    """The numbers in which an answer of numbers is said: `\\frac23` in two, 25% as a quarter."""
+    r"""The numbers, in digits, whose words may state an answer: for `25%` also `1`, `4` and `100`, as in `a quarter`.
+
+    Of `\frac23` they include `2` and `3`. Empty if the answer has letters beside LaTeX commands.
+    """
     plain = _COMMAND.sub("", text)
     if _LETTER.search(plain) is not None:
         return frozenset()
@@ -1038,11 +1129,15 @@ _LETTER, _COMMAND = re.compile("[A-Za-z]"), re.compile(r"\\[A-Za-z]+(?:\{[^{}]*\
 
 
 def _is_number(word: str) -> bool:
+    """Whether a word is a number in a language that is read: `seven`, `sieben`, `siedem`."""
     return is_number_word(word) or number_in_words([word]) is not None or _NUMBER_ABROAD.fullmatch(word) is not None
 
 
 def _names_number(words: Sequence[str], at: int, text: str, asked: Asked) -> bool:
-    """Whether a word is that of a number that an answer has not, and not of one that counts something else."""
+    """Whether the word at `at` is a number that the answer lacks, such as `seven` for the answer 5.
+
+    False if it counts a further noun: `the seven dwarfs`.
+    """
     word = words[at]
     if not _is_number(word):
         return False
@@ -1081,7 +1176,12 @@ _NAMING = word_set("as of als como comme come jako как von de di do da del du
 
 
 def _unknown_run(run: str, asked: Asked) -> str:
-    """A run without spaces, or a Korean word, of which something is left without the parts that are known."""
+    """`run` itself if a part of it is not understood, else empty.
+
+    Args:
+        run: text that is written without spaces, such as Chinese, or a Korean word.
+        asked: the question, whose words are understood.
+    """
     if asked.counts(run):
         return ""
     if IS_HANGUL.search(run) is not None:
@@ -1092,16 +1192,20 @@ def _unknown_run(run: str, asked: Asked) -> str:
 
 
 def _understands(word: str, asked: Asked) -> bool:
-    """Whether a word is understood that says nothing of what an answer counts, as the word right behind it may."""
+    """As `_is_understood`, but terms of mathematics, such as `polynomial`, are understood, too.
+
+    For words that cannot be what the answer counts: an unknown noun right behind a number might change it.
+    """
     return _is_understood(word, asked) or (_OF_MATHEMATICS.match(word) is not None and not is_adverse(word))
 
 
 def is_of_mathematics(word: str) -> bool:
-    """Whether a word, in lower case, is a noun or an adjective of mathematics, or a participle of its solutions."""
+    """Whether a lower-case word is a term of mathematics, such as `theorem`, or a participle of its solutions."""
     return _OF_MATHEMATICS.match(word) is not None
 
 
 def _is_understood(word: str, asked: Asked) -> bool:
+    """Whether a word behind an answer is known to be harmless (`altogether`), is the question's, or has no letter."""
     word = BEHIND_NAME.sub("", word)
     one = word[:-1] if len(word) > _SHORT and word.endswith("s") and not word.endswith("ss") else word
     known = word in _UNDERSTOOD or one in _UNDERSTOOD or _CLOSES.match(word) is not None
@@ -1109,7 +1213,7 @@ def _is_understood(word: str, asked: Asked) -> bool:
 
 
 def _adverse(words: Sequence[str], asked: Asked) -> str:
-    """The word of a remark behind an answer that denies it, doubts it or changes it."""
+    """The first word behind an answer that denies, doubts or changes it, such as `doubled`; empty if there is none."""
     for at, word in enumerate(words):
         if asked.has(word) or asked.means_else(word) or (at and asked.text and word in SUPPOSES_FIRST):
             continue
@@ -1119,7 +1223,7 @@ def _adverse(words: Sequence[str], asked: Asked) -> str:
 
 
 def is_adverse(word: str) -> bool:
-    """Whether a word, in lower case, denies a value, doubts it or changes it."""
+    """Whether a lower-case word denies a value, doubts it or changes it: `not`, `perhaps`, `doubled`."""
     if denies(word) or word in SUPPOSES or word in ADVERSE or word in _DONE_LATER or word == "guess":
         return True
     if IS_UNSPACED.search(word) is not None and CHANGES_UNSPACED.search(word) is not None:
@@ -1141,11 +1245,13 @@ _MOST_OF_QUESTION = 256
 
 
 class PlainEnd(NamedTuple):
-    """The rest of a sentence, in lower case, with its words.
+    """The plain words from an answer to the end of the text.
 
     Attributes:
+        said: all of the text, in lower case.
+        words: its words.
         first: the first word as it is written.
-        has_number: whether whole numbers stand among the words.
+        has_number: whether whole numbers are among the words.
     """
 
     said: str
@@ -1157,7 +1263,10 @@ class PlainEnd(NamedTuple):
 # Asked twice in a verdict: where an answer is found, and where it is judged
 @lru_cache(maxsize=64)
 def plain_end(behind: str) -> PlainEnd | None:
-    """The rest of a sentence in Latin letters that ends the text; None for another text."""
+    """The text behind an answer if it is nothing but plain ASCII words, such as `$ dollars every day.`
+
+    None if there is anything else in it, such as a colon or a second sentence.
+    """
     rest = _PLAIN_BEHIND.match(behind) if len(behind) <= _AFTER else None
     if rest is None:
         return None
@@ -1165,28 +1274,28 @@ def plain_end(behind: str) -> PlainEnd | None:
     return PlainEnd(said, _LATIN.findall(said), rest["first"] or "", rest["number"] is not None)
 
 
-def _goes_on(word: str, asked: Asked) -> bool:
-    """Whether a word behind a value is understood and can turn nothing."""
+def _is_harmless(word: str, asked: Asked) -> bool:
+    """Whether a word behind a value is understood, and neither denies nor changes it: the question's `dollars`."""
     return not is_adverse(word) and (not asked.text or _is_understood(word, asked))
 
 
 @lru_cache(maxsize=1_024)
-def _going_on(asked: Asked) -> Known:
-    """The words that go on behind an answer to a question."""
-    return Known(lambda word: _goes_on(word, asked), most=_MOST_OF_QUESTION)
+def _harmless_words(asked: Asked) -> Known:
+    """The cache of words for which `_is_harmless` is true with this question."""
+    return Known(lambda word: _is_harmless(word, asked), most=_MOST_OF_QUESTION)
 
 
 class PlainSentence(NamedTuple):
-    """A value's sentence in which no word can turn the value: the words before it, and what stands behind it."""
+    """A value's sentence in which no word can change the value: the words before it, and the text behind it."""
 
     lead: Sequence[str]
     end: PlainEnd
 
 
 def plain_sentence(before: str, behind: str, asked: Asked) -> PlainSentence | None:
-    """The sentence of a value, if each word is understood and can turn nothing, so that no pattern need be tried.
+    r"""The sentence of a value, if all its words are known to be harmless; else None.
 
-    Most solutions end so: `Janet makes $\\boxed{18}$ dollars every day.`
+    No further check is then needed. Most solutions end so: `Janet makes $\boxed{18}$ dollars every day.`
     """
     opened = _PLAIN_LEFT.search(before, max(len(before) - _OPENING, 0))
     if opened is None or (end := plain_end(behind)) is None or not _closes(opened["sign"], behind, end.words):
@@ -1197,7 +1306,7 @@ def plain_sentence(before: str, behind: str, asked: Asked) -> PlainSentence | No
     # `or 5`, and `, 5`
     if end.has_number and (words[0] == "or" or "," in end.said):
         return None
-    if words and not _going_on(asked).has_all(words):
+    if words and not _harmless_words(asked).has_all(words):
         return None
     lead = leads_plainly(lead_of(before), asked)
     if ("next" in before or "follow" in before) and foretold_wrong(before, asked.text):
@@ -1213,15 +1322,19 @@ _ANSWERS_PLAINLY = word_set("so thus hence therefore then we get have the my our
 
 
 def stands_plainly(text: str, before: str, behind: str, asked: Asked) -> bool:
-    """Whether `text` is a value in a sentence of plain, known words, so that nothing around it can turn it."""
+    """Whether `text` is a value in a sentence of harmless words: `18` in `Janet makes $18$ dollars every day.`"""
     return IS_VALUE.search(text) is not None and plain_sentence(before, behind, asked) is not None
 
 
 def _closes(sign: str | None, behind: str, words: Sequence[str]) -> bool:
-    """Whether the text behind an answer closes what opens its formula; behind a display, a new sentence begins.
+    r"""Whether an answer's formula ends right behind it: with `$` if `$` opens it, `\)` for `\(`, `\]` for a display.
+
+    Behind a display no more words may follow.
 
     Args:
-        sign: what opens it; None for a display.
+        sign: what opens the formula; empty for no formula, None for a display.
+        behind: the text behind the answer.
+        words: its words.
     """
     if sign is None:
         return not words and behind.lstrip()[:2] == "\\]"
@@ -1236,7 +1349,7 @@ _IS = word_set(
 
 
 def _qualified(before: str, asked: Asked) -> str:
-    """A word between `is` and a value that is not understood: `je alespoň`, at least."""
+    """The unknown word between a verb and a value: `alespoň` (at least) in `x je alespoň 5`; empty if there is none."""
     *_, verb, word = ["", "", *before[-LAST_WORDS:].rstrip(" \t\n:$(").lower().rsplit(None, 2)]
     if verb not in _IS or word in _IS or not word.isalpha():
         return ""
@@ -1248,7 +1361,15 @@ _SETS_DOWN = frozenset({"written", "denoted", "represented"})
 
 
 def _wrong_before(text: str, before: str, asked: Asked) -> str:
-    """What calls a letter or a word wrong in the clause before it, where the question asks for no wrong one."""
+    """The words that call a letter or word wrong in the clause before it: `wrong` in `the wrong choice is B`.
+
+    Empty if there are none, if there is no question, or if it asks for a wrong one.
+
+    Args:
+        text: the letter or word.
+        before: the text before it.
+        asked: the question.
+    """
     words = WORDS.findall(asked.text)
     if not words or CALLS_WRONG.search(asked.text) or any(map(denies, words)) or "不" in asked.text:
         return ""
@@ -1265,7 +1386,7 @@ _ASKS_CONDITION = re.compile(
     r"|pour quel|para qué|para quais|para que|per qual|при каких|dla jakich|voor welke)\b"
     r"|什么(?:时|条件)|何时|どのような"
 )
-# What is the case where what is asked about is not
+# Words for the contrary of what is asked for
 _CONTRARY = re.compile(
     r"\b(?:los(?:es?|t)|diverges?|undefined|verlier\w*|perd\w*|pierde\w*|проигрыва\w*)\b|输|败|发散", re.IGNORECASE
 )
@@ -1293,7 +1414,10 @@ _TWO_BOUNDS = re.compile(rf"[\s$]*[-−]?\d[\d.]*[\s$]*(?:\\text\s*\{{\s*)?(?:{_
 
 
 def _without_between(text: str, before: str, asked: Asked) -> str:
-    """The text before two bounds without the word that calls them so, where no question asks for something else."""
+    """The text before an answer of two bounds, `3 and 5`, with `is` in place of `is between`.
+
+    Unchanged before any other answer, and if the question does not have the word, so that it asks for something else.
+    """
     said = _BETWEEN.search(before) if _TWO_BOUNDS.fullmatch(text) is not None else None
     if said is None or denies(verb := (said["verb"] or "").lower()) or is_adverse(verb):
         return before
@@ -1311,7 +1435,7 @@ _OF_NOUN = re.compile(
     r"answer(?P<behind>(?:\s+[^\s\d.,;:!?()$\\]+){0,3}?)[\s:：]*(?<![^\W_])(?:is|are|was|)[\s$\\(\[:：*]*\Z",
     re.IGNORECASE,
 )
-# What says which one an answer is, in the language in which the noun is read
+# Adjectives that do not make a different answer of `answer`, in the language in which that noun is read
 _OF_ANSWERS = word_set(
     """numerical numeric unique resulting full best most appropriate official single actual true closest valid sensible
     accurate precise proper nearest sought needed natural rational real complex symbolic analytic algebraic particular
@@ -1319,9 +1443,9 @@ _OF_ANSWERS = word_set(
     updated derived deduced ultimate definitive consistent logical mathematical practical simplest first second third
     fourth last"""
 )
-# What is understood of other nouns, and tells the answer from another one
+# Words that are harmless with other nouns, but beside `answer` name a different one
 _OTHER_ANSWER = word_set("other wrong nothing roughly about approximately old odd even noch encore ancora otro más")
-# An example, and a form to fill in: no answer but where one of several is asked for
+# An example, or a form to fill in: an answer only if the question asks for one of several
 _INSTANCE = (
     r"(?:for (?:example|instance)|zum beispiel|z\.\s?b\.|par exemple|por ejemplo|por exemplo|(?:per|ad) esempio"
     r"|например|örneğin|ví dụ|misalnya|na przykład|bijvoorbeeld|till exempel|for eksempel)\b"
@@ -1339,7 +1463,7 @@ _ASKS_INSTANCE = re.compile(
 )
 
 
-# What each lead that is looked at has: the noun, or a part of the words for an example or a form
+# Only a lead with one of these is searched: the noun `answer`, or a part of the words for an example or a form
 _HINTS = (
     *("answer", "example", "instance", "beispiel", "exemp", "ejemplo", "esempio", "például", "örneğin", "ví dụ"),
     *("misalnya", "na przykład", "bijvoorbeeld", "till ex", "for eks", "例", "比如", "たとえば", "예를"),
@@ -1349,7 +1473,10 @@ _TYPESET = re.compile(r"\\[a-zA-Z]+\s*\{?")
 
 
 def _of_another(lead: str, asked: Asked) -> str:
-    """What says before an answer that it is not the one asked for: `the banned answer is`, `the format is`."""
+    """The words before an answer by which it is not the one asked for: `banned` in `the banned answer is`; else empty.
+
+    So are `format is` in `the format is`, and `for example`, unless the question asks for an example.
+    """
     if not any(map(lead.__contains__, _HINTS)):
         return ""
     if (instance := _IS_INSTANCE.search(lead)) is not None and not _ASKS_INSTANCE.search(asked.text):
@@ -1374,7 +1501,10 @@ _BRACKETED = re.compile(
 
 
 def _bracketed(behind: str, asked: Asked, is_value: bool) -> str:
-    """What a short remark in brackets right behind an answer says that would not be understood in its box."""
+    """A remark in brackets right behind an answer, if it denies or changes it or is unknown: ` (half)`; else empty.
+
+    Only remarks of one to three words are read.
+    """
     said = _BRACKETED.match(behind)
     words = [] if said is None else WORDS.findall(said["said"].lower())
     if (
@@ -1401,7 +1531,7 @@ def _bracketed(behind: str, asked: Asked, is_value: bool) -> str:
 
 
 def _denies_another_word(words: Sequence[str]) -> bool:
-    """Whether words deny another word than the answer: `not absolutely`."""
+    """Whether two words deny a word other than the answer: `not absolutely`."""
     return len(words) == 2 and denies(words[0]) and words[1] not in _UNDERSTOOD and not is_adverse(words[1])
 
 
@@ -1411,19 +1541,22 @@ _MOST_BRACKETED, _JOINS = 3, word_set("and or")
 
 
 def _qualifies(word: str, asked: Asked) -> bool:
+    """Whether a word beside `answer` still means the answer asked for: `final` does, `wrong` does not."""
     if asked.has(word) or word in _OF_ANSWERS or announces(f"{word} answer"):
         return True
     return _understands(word, asked) and word not in _OTHER_ANSWER and word not in SHIFTS and not is_adverse(word)
 
 
 def turned(text: str, before: str, behind: str, asked: Asked) -> str:
-    """What the sentence of an answer says of it other than that it is the answer; empty where it says nothing so.
+    """The words around an answer that deny, doubt or change it, or are not understood; empty if there are none.
+
+    `not` for `the answer is not 42`, and `wrong` for `the answer is 42. That is wrong.`
 
     Args:
         text: the answer.
         before: the text before the answer.
         behind: the text behind it.
-        asked: what the question lets stand beside it.
+        asked: the question, whose words may be used beside the answer.
     """
     if _CONDITION.search(text) and _ASKS_CONDITION.search(asked.text) and not _CONTRARY.search(before[-LAST_WORDS:]):
         # `It wins exactly when \\boxed{n = 3k}`
@@ -1437,14 +1570,14 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     if (has_value := is_value(text, asked)) and (word := _qualified(before, asked)):
         return word
     if EXCEPTING.search(before[-LAST_WORDS:].strip(" $x=")) is not None and NO_OTHER.search(behind[:LAST_WORDS]):
-        # all others are excluded: `except 7 there is none`
+        # all other values are excluded: `except 7 there is none`
         return ""
     if QUOTED.search(before[-LAST_WORDS:]) is not None and QUOTE_ENDS.match(behind[:LAST_WORDS]) is not None:
         return "a quotation"
     return (
         strange_before(text, before, asked, has_value)
         or ("" if has_value else _wrong_before(text, before, asked))
-        # an empty answer is refused as such, whatever is said of it
+        # an empty answer is refused as such, whatever follows it
         or (strange_behind(text, before, behind, asked, has_value) if text else "")
         or supposes_else(before, behind)
     )

@@ -1,11 +1,11 @@
-r"""Reads the words around an answer for what takes it back, doubts it, supposes it or changes it.
+"""Reads the words around an answer for what takes it back, doubts it, supposes it or changes it.
 
-A solution may lead to its answer in any words of any language, so words that are unknown say nothing. What turns an
-answer is of few kinds, each a closed class of words: denials, suppositions, words that call an answer wrong or doubt
-it, and operations and bounds that stand right beside a value. Words inside a box are another matter: there each must be
-understood (`math.read`).
+A solution may lead to its answer in any words of any language, so an unknown word counts for nothing. The words that
+turn an answer (deny, doubt or change it) form few classes, each of them closed: denials, suppositions, words that call
+an answer wrong or doubt it, and operations and bounds right beside a value. Words inside a box are another matter:
+there each must be understood (`math.read`).
 
-Only the sentence of the answer is read, and the sentences behind it: before it, the clause that the answer stands in.
+Before the answer only its own sentence is read, mostly its last clause; behind it, also the sentences that follow.
 """
 
 from __future__ import annotations
@@ -20,20 +20,27 @@ from agentscope_tuner.verify import re
 
 @cache
 def abroad() -> dict[str, str]:
-    """What words of other languages mean: the English name of a unit, `square`, `percent`, `per`, `and`, `or`.
+    """The meaning in English of words of other languages: `metro` is `meter`.
 
-    The file is made of the Unicode CLDR by `python -m benchmarks.math.languages`: words in all their cases.
+    Meanings are units, `square`, `percent`, `per`, `and`, and `or`. `python -m benchmarks.math.languages` makes the
+    file from the Unicode CLDR, with every word in all its cases.
     """
     lines = Path(__file__).with_name("words_abroad.txt").read_text(encoding="utf-8").splitlines()
     return {form: name for name, _, forms in (line.partition(": ") for line in lines[1:]) for form in forms.split()}
 
 
-# An inch, and a place
+# Words for `and` or `or` that may also be an inch, or a place
 _NO_JOINS = frozenset({"in", "at"})
 
 
 def joining(meaning: str) -> tuple[str, ...]:
-    """The words of two letters and more, or of another alphabet, that mean `and` or `or`, in other languages."""
+    """The words of other languages for `and` or `or`, the longest first: `eller`, `oder`.
+
+    Single ASCII letters are left out.
+
+    Args:
+        meaning: `and` or `or`.
+    """
     words = (word for word, name in abroad().items() if name == meaning and word not in _NO_JOINS)
     return tuple(sorted((word for word in words if len(word) > 1 or not word.isascii()), key=len, reverse=True))
 
@@ -56,17 +63,23 @@ OR_WORDS = (
     "अथवा",
     *joining("or"),
 )
-# without those that mean something else in a larger language
+# without words that mean something else in a language with more speakers
 _SURE_ORS = "|".join(sorted({"or", *OR_WORDS} - {"of", "ar", "же", "не"}, key=len, reverse=True))
 OFFERS = re.compile(rf"(?<!\w)(?:{_SURE_ORS})(?!\w)|[或또]", re.IGNORECASE)
 
 
 def word_set(words: str) -> frozenset[str]:
+    """The words of a text, split at white space."""
     return frozenset(words.split())
 
 
 class Known:
-    """Words that a test has passed: most texts are of the same words, which are not tested again."""
+    """Remembers the words that have passed a test, because most texts consist of the same words.
+
+    Args:
+        passes: the test.
+        most: how many words may be remembered before all are forgotten.
+    """
 
     def __init__(self, passes: Callable[[str], bool], *, most: int = 8_192) -> None:
         self._passes, self._most = passes, most
@@ -88,7 +101,7 @@ class Known:
         self._words.clear()
 
 
-# --- the one table: words that turn an answer, and what they lean on, language by language
+# --- the one table: words that deny, doubt or change an answer, and the words around them, language by language
 
 SUPPOSES = word_set(
     """if whether suppose supposing assume assuming unless pretend imagine otherwise though although wenn ob
@@ -109,12 +122,12 @@ SUPPOSES_FIRST = frozenset({"si", "se"})
 
 
 _WHEN = word_set("when quand lorsque cuando quando когда falls gdy khi wanneer")
-# Denials of what stands next to them alone: `everything except`
+# Denials of the next word alone: `everything except`
 _EXCEPTS = frozenset({"but", "except", "besides", "point"})
 
 
 def denies(word: str) -> bool:
-    """Whether a word denies what follows it."""
+    """Whether a word denies what follows it: `not`, `isn't`."""
     return word in DENIES or word.endswith(("n't", "n’t")) or word.startswith(("아니", "않"))
 
 
@@ -144,7 +157,7 @@ REASONS = word_set(
     """como puesto because due since weil da denn car puisque porque pues perché poiché pois потому çünkü vì karena
     bo gdyż omdat زیرا لأن क्योंकि কারণ оскільки поскольку ponieważ protože want eftersom"""
 )
-# Words that may not stand right before a value: they bound it or shift it. From what a value is, another differs
+# Words that may not be right before a value, because they bound or change it: `under 5`, `different from 5`
 SHIFTS = word_set(
     """instead short shy different far close over from than before after between within until without during
     throughout while if when though under above below beyond past given assuming upwards north south oder ou più plus
@@ -156,7 +169,7 @@ SHIFTS = word_set(
 )
 # Prepositions right before a value that say nothing: the word before them may bound it
 HANGS = word_set("of to by at de von di del da do van i từ in on for as per a")
-# What may come to a sum: `adds up to`
+# Verbs whose `to` leads to a result: `adds up to`
 _RISES = word_set("add adds added sum sums come comes out end ends make makes work works turns found round rounds")
 VERBS = word_set(
     """zijn is are was were equals equal costs cost gives gets makes became becomes comes reads ist sind war waren hat
@@ -171,7 +184,7 @@ SOUGHT = re.compile(
     r"^(?:it|this|that|mine|my)$|answer|^(?:sum|solution|value|number)$|resul|résult|risult|ergebnis|respuesta|réponse|antwort|ответ|cevap|resposta|^(?:slut)?svar"
 )
 
-# Quantities that a question may ask for: what is said of them by a verb that is not known may be anything
+# Quantities that a question may ask for. An unknown verb may say anything about them: `the sum exceeds`
 _QUANTITIES = word_set(
     """answer result total sum count product quotient remainder difference amount probability perimeter area median mean
     length width height volume radius distance speed price cost summe zahl produkt som suma soma somma numero número
@@ -219,12 +232,12 @@ _OPENERS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "$*_`>#({[\\|
 _OPENED = re.compile(r"(?<!\\)\$|\\[(\[]|<")
 IS_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 IS_HANGUL = re.compile(r"[\uac00-\ud7a3]")
-# Where words are written without spaces: what denies, doubts or changes a value in a run of signs
+# In languages without spaces between words: characters that deny, doubt or change a value
 _TURNS_UNSPACED = re.compile(
     "除了$|随便|乱[写填选猜]|[猜蒙]的?$|瞎[写填选猜]|排除|别[写填选]|不(?!等式|[变同妨难断])|未(?!知)|无(?![理穷限])|误(?!差)|[没非若假错疑舍]|ต่าง|如果|是否|难道|誤|もし|ない|만약|아니|않"
 )
 CHANGES_UNSPACED = re.compile(f"{_TURNS_UNSPACED.pattern}|[倍万亿弃]|半(?!径)|多(?![项边])|[千百](?![克米瓦分])")
-# The scale of a value there, and how an adverb ends that makes a value uncertain
+# The scale of a value in these languages, and the ends of adverbs that make a value uncertain
 _SCALES_UNSPACED = re.compile("[万亿億](?![一能])|[千百](?![克米瓦分])")
 _UNSURE_UNSPACED = re.compile("(?:[约約乎许概估近]|可能|そらく|およそ|たぶん|多分|ほぼ)(?:[有是为]|等于)?\\Z")
 CALLS_WRONG = re.compile(
@@ -234,13 +247,13 @@ CALLS_WRONG = re.compile(
     r"|틀린|잘못|خطأ|خاطئ|गलत|ผิด|λάθος|ভুল",
     re.IGNORECASE,
 )
-# A step that is none, and doubts
+# Words that take a step back, and doubts
 DOUBTS = re.compile(
     r"^(?:wrong|incorrect|mistake|false|faulty|flawed|careless|pretend|imagin|suppos|deny|denie|impossib|scratch"
     r"|(?:withdr|retract|reject|ignor|discard|descart|verw[eo]rf|disregard|exclud)(?!.*ing$)|unlikel|doubt|improbab|perhaps|maybe|possibly|probabl|geraten|hasard|наугад|chutei|fail(?!ure)|falsch|fehler|faux|erreur|errad"
     r"|errone|sbagliat|неверн|ошиб|vielleicht|peut-être|quizás|forse|talvez|возможно|mustahil)"
 )
-# The scale of a value
+# Words for the scale of a value
 SCALES = re.compile(
     r"^(?:thousand|million|billion|hundred|tausend|milliard|millier|migliai|тысяч|миллион|modulo$|octal|binary"
     r"|hexadecimal|dozens?$|tens$|mil$|mille$|lakh|crore|triệu$|nghìn$|milhar|bin$)"
@@ -254,7 +267,7 @@ _FORMULA_ALONE = re.compile(
 
 
 def is_value(text: str, asked: Asked) -> bool:
-    """Whether an answer has a value: a number, or a formula of letters that stand alone in the question."""
+    """Whether an answer is a number, or a formula whose letters the question names: `42`, `xy`; not the choice `B`."""
     if IS_VALUE.search(text) is not None:
         return True
     if _FORMULA_ALONE.fullmatch(text) is None:
@@ -268,10 +281,10 @@ _FORMS = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What a question lets stand beside its answer. By identity, verdicts on its words are kept.
+    """A question, and which words may be used beside its answer. Compared by identity, so that it can be a cache's key.
 
     Attributes:
-        text: the question, in lower case; empty where there is none.
+        text: the question, in lower case; empty if there is none.
         allows: whether a word is the question's.
         counts: whether a word is a unit, or a noun that is counted.
     """
@@ -281,15 +294,18 @@ class Asked:
     counts: Callable[[str], bool]
 
     def has(self, word: str) -> bool:
-        """Whether the question has this very word."""
+        """Whether the question has this very word: not `page` if it has `pages`."""
         return f" {word} " in _spaced(self.text)
 
     def means_else(self, word: str) -> bool:
-        """Whether a word that denies or offers in one language is another word in the question's: `no`, in the."""
-        return word in _HOMOGRAPHS and _tongue(self.text) in _HOMOGRAPHS[word]
+        """Whether a word that denies or offers something means something else in the question's language.
+
+        `no` does in Portuguese, where it is `in the`.
+        """
+        return word in _HOMOGRAPHS and _language(self.text) in _HOMOGRAPHS[word]
 
     def says(self, word: str) -> bool:
-        """Whether a word is a name of one letter, or a form of one of the question's words."""
+        """Whether a word is a single ASCII letter, or a form of one of the question's words: `authors` for `author`."""
         if len(word) == 1 and word.isascii():
             return True
         if IS_UNSPACED.search(word) is not None:
@@ -307,7 +323,7 @@ class Asked:
         return stem in _spaced(self.text) or self.allows(word)
 
 
-# How a language is told: words that stand in most of its sentences, and in few of the others'
+# How a language is recognised: words that are in most of its sentences, and in few of the other languages'
 _FUNCTION_WORDS = {
     "en": word_set("the of is are what how find many if to from which an"),
     "de": word_set("der die das und ist wie viele ein eine den wird welche von"),
@@ -321,7 +337,7 @@ _FUNCTION_WORDS = {
     "ro": word_set("este are un câte cât și pe cu care de sunt"),
     "sv": word_set("och är en ett av hur vad bestäm att med som många på"),
 }
-# Words of the tables that are others in these languages
+# Words of the tables that mean something else in these languages
 _HOMOGRAPHS = {
     "no": {"pt"}, "pole": {"pl", "cs", "en"}, "ma": {"pl", "fr"}, "point": {"en"}, "nu": {"sv", "nl", "fr"},
     "als": {"de"}, "mai": {"de", "ro"}, "but": {"fr"}, "ei": {"de"}, "ale": {"en"}, "o": {"pt", "pl", "cs"},
@@ -331,8 +347,8 @@ _HOMOGRAPHS = {
 
 
 @lru_cache(maxsize=1_024)
-def _tongue(text: str) -> str:
-    """The language of a text, told by the words that join its others; empty where none is told."""
+def _language(text: str) -> str:
+    """The code of a text's language by its function words: `de` for `wie viele äpfel`; empty if it is unclear."""
     words = WORDS.findall(FORMULA.sub(" ", text))
     counts = {name: sum(word in own for word in words) for name, own in _FUNCTION_WORDS.items()}
     best = max(counts, key=counts.__getitem__)
@@ -343,7 +359,7 @@ _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def repeats_given(said: str, given: str) -> bool:
-    """Whether a text calculates with numbers that are given, two at least, and offers none of them: `12, and ate 5`."""
+    """Whether `said` has two or more numbers, all of them in `given`, and no `or` between answers: `12, and ate 5`."""
     numbers = set(_NUMBERS.findall(said))
     if len(numbers) < 2 or not numbers.issubset(_NUMBERS.findall(given)):
         return False
@@ -360,11 +376,12 @@ COMPARED = frozenset({"more", "less", "fewer"})
 
 @lru_cache(maxsize=1_024)
 def _spaced(text: str) -> str:
+    """The words of a text between single spaces, so that ` word ` finds whole words alone."""
     return f" {' '.join(_FORMS.findall(text))} "
 
 
 _SHORT = 4
-# A suffix behind a name or a sign, as in Turkish and Hungarian: `Ayşe'nin`, `Ft-ba`
+# A suffix behind a name or a symbol, as in Turkish and Hungarian: `Ayşe'nin`, `Ft-ba`
 BEHIND_NAME = re.compile(r"(?<=[^\W\d_]{2})(?:['’](?!t\Z)[^\W\d_]{1,5}|-[^\W\d_]{1,2})\Z")
 _ARABIC = re.compile("[\u0621-\u064a][\u0621-\u0652]{2,}")
 
@@ -423,6 +440,7 @@ _LATER_CLAUSE = re.compile(r",(?:\s+[^\W\d_]+){2}|[，；,]\s*(?:所以|因此|�
 
 
 def _is_said_scale(word: str, asked: Asked) -> bool:
+    """Whether the question itself has a word of scale: `thousand`, or `mod` for `modulo`."""
     return asked.says(word) or (word == "modulo" and "mod" in asked.text)
 
 
@@ -444,7 +462,7 @@ _CUT = re.compile(
     r"\b(?:so|therefore|thus|hence|then|but(?= (?:it|this|the|we|i)\b)"
     r"|(?:see|follows|conclude|deduce|find|know|means|implies|shows?) that)\b"
 )
-# Denials that say only that the answer follows
+# Phrases with a denial that only announce the answer
 _SAYS_NOTHING = re.compile(
     r"\b(?:nothing (?:other than|but|less than)|no (?:doubt|wonder)|without (?:any |a )?(?:doubt|loss of generality)"
     r"|not (?:hard|difficult))\b"
@@ -459,7 +477,7 @@ QUOTE_ENDS = re.compile(r"[^\"“”«»„「」『』\n]{0,60}[”\"»“」�
 MOST_WORDS, WINDOW, LAST_WORDS = 5, 200, 60
 
 
-# What a heading says that only announces an answer, in the languages that have one for it
+# The words of headings that only announce an answer, in the languages that have such headings
 _ANNOUNCES = (
     _ARTICLES
     | word_set(
@@ -499,7 +517,7 @@ _FORETELLS = re.compile(
 )
 
 
-# What stands in each such sentence: it is found much sooner
+# Each such sentence has one of these, which are found much faster than the pattern
 _WHAT = ("one", "answer", "value", "result", "number", "line", "box", "statement", "is", "are", "was")
 _AHEAD = (
     "hat follows",
@@ -515,6 +533,7 @@ _AHEAD = (
 
 
 def _points_ahead(near: str) -> bool:
+    """Whether a text has words such as `next one` or `what follows`. A cheap test before `_FORETELLS`."""
     for lead in ("ext ", "ollowing "):
         at = near.find(lead)
         while at >= 0:
@@ -525,9 +544,16 @@ def _points_ahead(near: str) -> bool:
 
 
 def foretold_wrong(before: str, question: str = "") -> str:
-    """What calls the sentence of an answer wrong before it, `The next one is wrong.`, unless one is asked for."""
+    """The words before an answer that call its sentence wrong: `The next one is wrong.`; empty if there are none.
+
+    Empty, too, if the question asks for a wrong one.
+
+    Args:
+        before: the text before the answer.
+        question: the question.
+    """
     near = before[-WINDOW:]
-    # without the end of a sentence no other one stands before
+    # without the end of a sentence there is no sentence before the answer's
     ends = "." in near or ":" in near or "\n" in near or "!" in near or "。" in near
     if not ends or not _points_ahead(near):
         return ""
@@ -539,11 +565,14 @@ _SIGNS = frozenset("=<>\\$0123456789?？؟")
 
 
 def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
-    """What is said before an answer that turns it; empty where nothing does.
+    """The words before an answer that deny, doubt or change it: `not` in `the answer is not 42`; else empty.
 
     Args:
         text: the answer.
-        is_value: whether it has a value; what is wrong may be a letter, as the answer to a question.
+        before: the text before it.
+        asked: the question.
+        is_value: whether the answer is a number or a formula. A letter may rightly be called wrong, if that is asked
+            for.
     """
     if "\\text" in before:
         before = _SET.sub(lambda said: " ".join(["", *_INSIDE.findall(said[0])]), before)
@@ -555,7 +584,7 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
     return strange_lead(text, before, lead, asked, is_value)
 
 
-# Of points, and no untruth: `the foci lie at`
+# The verb of points, not an untruth: `the foci lie at`
 _LIES_THERE = re.compile(r"(?<!\ba)(?<!\bi) lie (?=(?:at|on|in|within|between|along|inside|outside)\b)")
 # A clause contrary to fact, by its inversion or its mood, on which the value hangs
 _CONTRARY = re.compile(
@@ -570,7 +599,15 @@ _THAT_IS = re.compile(r",\s*soit[\s$*\\(]*\Z")
 
 
 def strange_lead(text: str, before: str, lead: str, asked: Asked, is_value: bool) -> str:
-    """As `strange_before`, of the sentence before an answer, each pattern tried."""
+    """As `strange_before`, for the sentence `lead` alone, which is not known to be harmless: each pattern is tried.
+
+    Args:
+        text: the answer.
+        before: the text before it.
+        lead: the sentence that leads to it, see `lead_of`.
+        asked: the question.
+        is_value: whether the answer is a number or a formula.
+    """
     if (denied := _NEGATED.search(before)) is not None:
         return denied[0]
     if is_value and (contrary := _CONTRARY.search(lead)) is not None and _CONTRARY.search(asked.text) is None:
@@ -583,7 +620,7 @@ def strange_lead(text: str, before: str, lead: str, asked: Asked, is_value: bool
     if not _words(lead):
         above = _above(before)
         is_wrong = is_value and not any(map(str.isdigit, above)) and CALLS_WRONG.search(above) is not None
-        # `Hmm, that is wrong.` behind a box is about that one
+        # `Hmm, that is wrong.` behind a box is about that box
         return above.strip() if is_wrong and not ("\\boxed" in before and _LOOKS_BACK.fullmatch(above)) else ""
     clause = _clause(lead)
     if _is_confirmed(lead):
@@ -605,7 +642,7 @@ def strange_lead(text: str, before: str, lead: str, asked: Asked, is_value: bool
     return "" if lead.rstrip(" $*\\,(").removesuffix(" or").rstrip(" $*\\").endswith(text) else turn
 
 
-# A sentence about what stands before it, ended: `Hmm, that is wrong.`
+# A finished sentence about the text before it: `Hmm, that is wrong.`
 _LOOKS_BACK = re.compile(
     r"\W*(?:(?:h+m+|wait|oh|no|but|oops|sorry|actually)\W+)*(?:that|this|it|my (?:first|earlier|previous))\b"
     r"[^:：,，;]*[.!]\s*",
@@ -613,7 +650,7 @@ _LOOKS_BACK = re.compile(
 )
 
 
-# Words of the two ends of an order, in which a question asks for one
+# Words for the smallest and for the greatest, of which a question may ask for one
 _LEAST = re.compile(
     r"(?<!at )\b(?:smallest|smaller|least|minimum|minimal|lowest(?! terms)|shortest|shorter|fewest|"
     r"kleinst\w+|kleiner\w+|"
@@ -629,7 +666,7 @@ _GREATEST = re.compile(
 )
 
 
-# Patterns of several words, and the words in them that turn nothing without the others
+# Patterns of several words, whose words by themselves deny or change nothing
 _ANYWHERE, _ENDS = (OPERATES_SOON, _CONTRASTS), (_LEAST, _GREATEST)
 # Tried in twos and threes by a test
 LINKS = (
@@ -642,7 +679,7 @@ LINKS = (
 
 
 def _words_of(patterns: Sequence[re.Pattern[str]]) -> frozenset[str]:
-    """The words of ASCII letters in patterns, but for links; the last letter of a word may be optional in one."""
+    """The ASCII words of patterns, without common ones such as `of`: `thirds? of` gives `third` and `thirds`."""
     return frozenset(
         form
         for one in patterns
@@ -653,10 +690,10 @@ def _words_of(patterns: Sequence[re.Pattern[str]]) -> frozenset[str]:
 
 
 _OF_LAST_PHRASES = _words_of((_OPERATES_NEXT,))
-# As many words as a phrase of `_OPERATES_NEXT` has that denies nothing, and one
+# One more than the most words of a phrase of `_OPERATES_NEXT` without a denial
 _LAST_PHRASE = 5
 _TURNING = SUPPOSES | DENIES | _WHEN | ADVERSE | _LETS
-# Words that name an end of an order by themselves; what they do depends on the question
+# Words that mean the smallest or the greatest by themselves; whether they are right depends on the question
 _END_WORDS = tuple(frozenset(filter(one.fullmatch, _words_of(_ENDS))) - _TURNING for one in _ENDS)
 _POLES = _END_WORDS[0] | _END_WORDS[1]
 _READ_ON = _POLES | {"answer", "result", "had", "were"}
@@ -671,12 +708,12 @@ _LONGEST_WORD = 24
 
 
 def turns_nothing(word: str) -> bool:
-    """Whether a word of small Latin letters can neither turn an answer nor be a part of a phrase that does."""
+    """Whether a lower-case word right before an answer can do nothing to it: `makes`, but not `than`."""
     return word not in _OF_LAST_PHRASES and _turns_nothing_far(word)
 
 
 def _turns_nothing_far(word: str) -> bool:
-    """As `turns_nothing`, of a word that does not stand next to an answer: `integers less than 103 is`."""
+    """As `turns_nothing`, for a word further away: `than` does nothing in `integers less than 103 is`."""
     return word in _POLES or not (
         word in _TURNING
         or denies(word)
@@ -690,9 +727,9 @@ _NEXT, _FAR = Known(turns_nothing), Known(_turns_nothing_far)
 
 
 def leads_plainly(lead: str, asked: Asked) -> Sequence[str]:
-    """The words of the sentence before a value if none can turn it, so that no pattern of several words need be tried.
+    """The words of the sentence before a value, if none can deny or change it; else empty.
 
-    Most solutions lead to their answers so: `Janet makes`. Empty where a word may turn the value.
+    Most solutions lead to their answers so, `Janet makes`, and then no pattern of several words need be tried.
     """
     if "$" in lead or "\\(" in lead:
         if not all(_NEXT.has_all(_LATIN.findall(one)) for one in _PLAIN_FORMULA.findall(lead)):
@@ -719,17 +756,18 @@ def leads_plainly(lead: str, asked: Asked) -> Sequence[str]:
 
 @lru_cache(maxsize=1_024)
 def _asked_ends(asked: str) -> tuple[bool, ...]:
+    """Whether a question has words for the smallest, and for the greatest: `(True, False)` for `the least number`."""
     return tuple(one.search(asked) is not None for one in _ENDS)
 
 
 def _may_be_other_pole(words: Sequence[str], asked: str) -> bool:
-    """Whether some clause of a sentence may name the other end of the order than the one asked for."""
+    """Whether a sentence may name the opposite extreme of the one asked for: `largest` instead of the smallest."""
     said, sought = tuple(not one.isdisjoint(words) for one in _END_WORDS), _asked_ends(asked)
     return all(said) or (said != sought and any(said) and sum(sought) == 1)
 
 
 def _other_pole(clause: str, asked: str) -> str:
-    """The word of an answer's clause that names the other end of the order than the one asked for."""
+    """The word of an answer's clause for the opposite extreme of the one asked for: `largest`; else empty."""
     for one, other in ((_LEAST, _GREATEST), (_GREATEST, _LEAST)):
         said = other.search(clause)
         if said is not None and one.search(asked) and not other.search(asked) and not one.search(clause):
@@ -737,7 +775,7 @@ def _other_pole(clause: str, asked: str) -> str:
     return ""
 
 
-# A time that has passed may be an answer: `the stone lands after`
+# Words before a time, which may be an answer: `the stone lands after`
 _LATER = frozenset({"after", "nach", "après", "dopo", "depois", "через", "past"})
 _ASKS_WHEN = re.compile(
     r"\b(?:how long|when|wie lange|wann|combien de temps|quand|quanto tempo|когда|сколько времени|через)\b"
@@ -749,7 +787,7 @@ _CONDITION_UNSPACED = re.compile(r"[^,，、:：]{1,40}?(时|時|的话|場合|�
 
 
 def condition_of(lead: str) -> str:
-    """The word by which a sentence supposes something, in lower case; empty where it supposes nothing."""
+    """The word that makes a sentence a condition, in lower case: `if` for `If x is even, the answer is`; else empty."""
     lead = lead.lower()
     first = WORDS.search(FORMULA.sub(" ", lead))
     if first is not None and (first[0] in SUPPOSES or first[0] in _WHEN):
@@ -761,7 +799,10 @@ def condition_of(lead: str) -> str:
 
 
 def supposes_else(before: str, behind: str) -> str:
-    """The word by which the sentence behind an answer supposes otherwise than its own: `If …, 8. If …, one less`."""
+    """The word of a second condition behind an answer under a first one: `if` in `If …, 8. If …, one less`.
+
+    Empty if there is none.
+    """
     rest = SENTENCE_END.split(behind.replace(";", ". ").replace("；", "。"))[1:3]
     if not any(map(str.strip, rest)) or not (condition := condition_of(lead_of(before))):
         return ""
@@ -770,7 +811,10 @@ def supposes_else(before: str, behind: str) -> str:
 
 
 def lead_of(before: str) -> str:
-    """The sentence that leads to an answer, or the heading above it; empty where a sentence has just ended."""
+    """The sentence that leads to an answer, or the heading above it, in lower case.
+
+    Empty if a sentence has just ended.
+    """
     text = before[-WINDOW:].rstrip(_OPENERS)
     line = text[text.rfind("\n") + 1 :]
     is_whole = line.isascii() and "." not in line and "?" not in line and "!" not in line
@@ -783,14 +827,17 @@ def lead_of(before: str) -> str:
 
 
 def _above(before: str) -> str:
-    """The sentence that ends right before an answer."""
+    """The finished sentence right before an answer, in lower case: `that is wrong.`"""
     text = before[-WINDOW:].rstrip(" $*_`>#({[\\\n")
     begun = [end.end() for end in SENTENCE_END.finditer(text[:-1])]
     return text[begun[-1] if begun else 0 :].lower()
 
 
 def operated(lead: str, asked: Asked) -> str:
-    """The words right before an answer that operate on it or bound it: half of it, at least it."""
+    """The words right before an answer that calculate with it or bound it: `half` in `it is half of 6`; else empty.
+
+    A bound, such as `at least`, does not count if it is the question's.
+    """
     if (found := _OPERATES_NEXT.search(lead, max(len(lead) - LAST_WORDS, 0))) is None:
         soon = OPERATES_SOON.finditer(lead, max(map(lead.rfind, "0123456789")) + 1)
         found = next((one for one in soon if _LATER_CLAUSE.search(lead, one.end()) is None), None)
@@ -801,22 +848,22 @@ def operated(lead: str, asked: Asked) -> str:
 
 
 def _is_confirmed(lead: str) -> bool:
-    """Whether the words before an answer deny another one, and so confirm it."""
+    """Whether the words before an answer deny a different one, and so confirm it: `it is not 18 but`."""
     excepts = EXCEPTING.search(lead.strip(" $x=")) is not None and NO_OTHER.search(lead) is not None
     return excepts or _CONTRASTS.search(lead) is not None
 
 
 def _clause(lead: str) -> str:
-    """The clause of an answer in the sentence that leads to it.
+    """The clause of an answer in the sentence that leads to it: ` the answer is` in `since she has 12, the answer is`.
 
-    It begins behind the last comma, or at the writer's last `so`; a bare verb has its subject before it, and a mark
-    right before the answer belongs to the words before it.
+    It begins behind the last comma, or at the writer's last `so`. If only a verb is left, the clause before it belongs
+    to it. A punctuation mark right before the answer does not end the clause.
     """
     plain = FORMULA.sub(lambda math: "0" * len(math[0]), lead).rstrip(" $*\\:：,，")
     cuts = [0, *(cut.end() for cut in _CLAUSE_END.finditer(plain))]
     at = cuts[-1]
     if len(cuts) > 1 and (not _words(lead[at:]) or lead[at:].strip(" $*\\") in _BARE_VERBS):
-        # `since 13 is no factor, $m+n=`: what the formula gives a value to is not what the reason denies
+        # `since 13 is no factor, $m+n=`: the reason denies nothing of the formula that gets a value
         stated = _STATES_NEXT.match(lead, at)
         at = at if stated is not None and _is_reason(lead[cuts[-2] : at], stated["what"].strip()) else cuts[-2]
     begun = [cut.end() for cut in _CUT.finditer(plain, at)]
@@ -827,7 +874,10 @@ _STATES_NEXT = re.compile(r"\s*(?:\$|\\\()(?=[^$]*[a-z])(?P<what>[^$=]+)(?:=[^$=
 
 
 def _is_reason(clause: str, what: str) -> bool:
-    """Whether a clause gives a reason that speaks of a formula or a number, and of neither the answer nor `what`."""
+    """Whether a clause is a reason about another number or formula than `what`, and not about the answer.
+
+    Such as `since 13 is no factor,` before `$m+n=`.
+    """
     words = _words(clause)
     is_begun = words[:1] == ["as"] or not REASONS.isdisjoint(words[:1])
     of_else = re.search(r"[$\d]", clause) is not None and f"${what}$" not in clause
@@ -835,6 +885,7 @@ def _is_reason(clause: str, what: str) -> bool:
 
 
 def _words(said: str) -> list[str]:
+    """The words of a text without its formulas; what follows an unclosed `$` is left out."""
     said = FORMULA.sub(" ", said)
     opened = _OPENED.search(said)
     return WORDS.findall(said if opened is None else said[: opened.start()])
@@ -850,7 +901,7 @@ _MOST_PASSIVE, _SHORTEST_VERB = 3, 4
 
 
 def _turn(words: Sequence[str], asked: Asked, is_value: bool) -> str:
-    """The word of an answer's clause before it that denies, supposes or doubts the answer."""
+    """The word of the clause before an answer that denies, supposes or doubts it: `not`, `perhaps`; else empty."""
     for at, word in enumerate(words):
         if asked.means_else(word):
             continue
@@ -860,10 +911,10 @@ def _turn(words: Sequence[str], asked: Asked, is_value: bool) -> str:
         if sets and words[at + 1 : at + 2] not in (["us"], ["me"]) and len(words) - at <= _MOST_LET:
             return word
         if denies(word) and not (word == "nu" and at + 1 == len(words)):
-            # `the students not in the band`: of what the question speaks of
+            # `the students not in the band`: about the question's words
             if asked.has(word) and at + 1 < len(words) and asked.says(words[at + 1]):
                 continue
-            if not _is_spent(words[at + 1 :]) and (word not in _EXCEPTS or at + 1 == len(words)):
+            if not _denies_before_verb(words[at + 1 :]) and (word not in _EXCEPTS or at + 1 == len(words)):
                 return word
         elif is_value and not asked.has(word) and _turns(word):
             return word
@@ -875,7 +926,7 @@ def _turn(words: Sequence[str], asked: Asked, is_value: bool) -> str:
 
 
 def _said_of_sought(clause: str, words: Sequence[str], asked: Asked) -> str:
-    """The verb that says of what is sought something else than that it is the answer: `the sum exceeds`."""
+    """The verb that does not equate a quantity with the value behind it: `exceeds` in `the sum exceeds`; else empty."""
     said = clause.rstrip(" $*_`({[\\:：\n")
     if not words or not said.endswith(words[-1]) or IS_UNSPACED.search(said) or IS_HANGUL.search(said):
         return ""
@@ -906,19 +957,24 @@ _BY_MEANS_OF = re.compile(
 
 
 def _turns(word: str) -> bool:
+    """Whether a word calls an answer wrong or doubts it: `wrong`. Text without spaces may also change it."""
     if IS_UNSPACED.search(word) is not None:
         return _TURNS_UNSPACED.search(word) is not None
     return CALLS_WRONG.search(word) is not None or DOUBTS.search(word) is not None
 
 
-def _is_spent(behind: Sequence[str]) -> bool:
-    """Whether a denial is about something before the verb of the clause: `the students not in the band are`."""
+def _denies_before_verb(behind: Sequence[str]) -> bool:
+    """Whether a denial is about words before the clause's verb: `not` in `the students not in the band are`.
+
+    Args:
+        behind: the words behind the denial.
+    """
     verb = next((at for at, word in enumerate(behind) if word in VERBS), 0)
     return verb > 1 and not any(map(SOUGHT.search, behind[:verb]))
 
 
 def shifts(clause: str) -> str:
-    """The word right before a value that bounds it or shifts it."""
+    """The word right before a value that bounds or changes it: `about` in `the sum is about`; else empty."""
     words = FORMULA.sub(" 0 ", clause).strip(" $*\\:：,，`_({[").split()
     while len(words) > 1 and words[-1] in HANGS:
         words.pop()
