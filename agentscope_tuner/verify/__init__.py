@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 
 class CompiledPattern:
-    """A pattern with the methods of the compiled one as attributes, so that to find them takes no longer than there.
+    """A `LazyPattern` after its first use: the compiled pattern's methods are its attributes, so calls are as fast.
 
     Attributes:
-        pattern: the compiled one's, by which a match's `re` is known.
-        flags: those that were given.
+        pattern: the text of the pattern, as a compiled pattern has it.
+        flags: the flags that were given.
     """
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
@@ -23,11 +23,14 @@ class CompiledPattern:
 
 
 class LazyPattern(CompiledPattern):
-    """What `re.compile` makes here. Its first use compiles it, and leaves a `CompiledPattern`."""
+    """A pattern, made by this package's `re.compile`, that is compiled when it is first used.
+
+    It then becomes a `CompiledPattern`.
+    """
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
-            # what copies and pickles ask of an object that is not made yet
+            # `copy` and `pickle` look for these on an object that has no attributes yet
             raise AttributeError(name)
         compiled = _re.compile(self.pattern, self.flags)
         for method in ("search", "match", "fullmatch", "sub", "split", "findall", "finditer"):
@@ -37,6 +40,8 @@ class LazyPattern(CompiledPattern):
 
 
 class _LazyRe:
+    """The standard library's `re`, but with a `compile` that makes lazy patterns."""
+
     compile = LazyPattern
 
     def __getattr__(self, name: str) -> Any:

@@ -33,8 +33,8 @@ class ArithmeticToken(NamedTuple):
     Attributes:
         kind: the sort of token.
         text: the number, the operator, or the bracket as `(`, `[`, `)` or `]`.
-        form: the origin of a bracket. `(`, `[` and `\{` are printed; `{` only groups; `arg` stands around each part
-            of a fraction, and `frac` around the whole fraction.
+        form: the origin of a bracket. `(`, `[` and `\{` are printed; `{` only groups; `arg` is around each part of a
+            fraction, and `frac` around the whole fraction.
     """
 
     kind: Kind
@@ -58,7 +58,7 @@ _ENDING = re.compile(
 
 
 def _plain(text: str) -> str:
-    """`text` with ASCII in place of full-width characters and other signs, without its final full stop or tick."""
+    """`text` with ASCII in place of other symbols, without a final full stop or tick: `2*3` for `２×３。`"""
     return _ENDING.sub(r"\g<rest>", text.translate(_PLAIN))
 
 
@@ -100,7 +100,7 @@ _BRACKETS = {"(": ("open", "("), "[": ("open", "["), ")": ("close", "("), "]": (
 
 
 class _Scanner:
-    """One pass over the text.
+    """Reads a text's tokens in one pass: `run` gives them back.
 
     `closers` is a stack with an entry for each LaTeX brace that is still open: `group`, or the argument in the braces
     (`numerator`, `denominator` or `wrapped`).
@@ -115,6 +115,11 @@ class _Scanner:
         self.awaits = ""
 
     def run(self) -> list[ArithmeticToken]:
+        """The tokens of the text.
+
+        Raises:
+            NotArithmeticError: the text contains anything but arithmetic.
+        """
         while self.at < len(self.text):
             if (match := _ITEM.match(self.text, self.at)) is None:
                 raise NotArithmeticError(f"unexpected {self.text[self.at]!r} in {short(self.text)}")
@@ -153,6 +158,7 @@ class _Scanner:
         self._argument_ends(self.awaits)
 
     def _argument_ends(self, which: str) -> None:
+        """Close the brackets of a `numerator` or a `denominator`, and expect what follows it."""
         self.tokens.append(ArithmeticToken("close", ")", "arg"))
         if which == "numerator":
             self.tokens.append(ArithmeticToken("operator", "/"))
@@ -178,6 +184,7 @@ class _Scanner:
             raise NotArithmeticError(f"unexpected {shown!r} in {short(self.text)}")
 
     def _sign(self, sign: str) -> None:
+        """Read a brace, a bracket or an operator."""
         if sign == "{":
             self.closers.append(self.awaits or "group")
             if self.awaits != "wrapped":
@@ -213,7 +220,7 @@ def tokenize(text: str) -> list[ArithmeticToken]:
     """The tokens of `text`: numbers, operators (also `=`) and brackets; a fraction becomes a division in brackets.
 
     Raises:
-        NotArithmeticError: the text holds anything else.
+        NotArithmeticError: the text contains anything else.
     """
     text = _plain(text)
     # `--` is ambiguous: TeX prints it as one dash, arithmetic reads two signs
@@ -223,6 +230,7 @@ def tokenize(text: str) -> list[ArithmeticToken]:
 
 
 def short(text: str, *, quoted: bool = True) -> str:
+    """A text for messages, cut if it is long, and by default as `repr` shows it."""
     text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 20]}… ({len(text)} characters)"
     return repr(text) if quoted else text
 
@@ -250,7 +258,7 @@ class Expression:
 
     @property
     def is_calculation(self) -> bool:
-        """Whether at least one operator joins two numbers; the sign of a negative number does not count."""
+        """Whether at least one operator joins two numbers; the minus of a negative number does not count."""
         return any(item in _OPERATIONS for item in self.postfix)
 
     def value(self) -> Fraction:
@@ -281,7 +289,7 @@ _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "neg": 3}
 
 
 def read_chain(text: str) -> list[Expression]:
-    """The expressions of a chain `a = b = c`, at least one.
+    """The expressions of a chain `a = b = c`, at least one: `4*6=24` gives those of `4 * 6` and `24`.
 
     Raises:
         NotArithmeticError: `text` is no such chain, or exceeds a bound.
@@ -304,7 +312,7 @@ def read_chain(text: str) -> list[Expression]:
 
 
 def evaluate(expression: str) -> Fraction:
-    """The exact value of one expression, for a calculator that hostile text may call.
+    """The exact value of one expression, for a calculator that hostile text may call: 3/2 for `1 + 1/2`.
 
     Raises:
         NotArithmeticError: `expression` is not arithmetic; the message quotes the unexpected part.
@@ -320,7 +328,7 @@ _PRINTED_BRACKETS = ("(", "[", r"\{")
 
 
 def _multiplies(left: ArithmeticToken, right: ArithmeticToken) -> bool:
-    r"""Whether two neighbours without a sign between them are a product.
+    r"""Whether two neighbours with no operator between them are a product.
 
     Only a printed bracket between them makes the product clear: `2(4)`. LaTeX prints `2{4}` and `2\text{4}` as 24,
     `2 4` is two numbers, and `2\frac{1}{2}` may mean two and a half.
@@ -338,7 +346,13 @@ def _multiplies(left: ArithmeticToken, right: ArithmeticToken) -> bool:
 
 
 def _parsed(tokens: Sequence[ArithmeticToken]) -> Expression:
-    """Dijkstra's shunting yard algorithm: `waiting` holds operators and brackets whose right side is incomplete."""
+    """The expression of these tokens, by Dijkstra's shunting yard algorithm.
+
+    `waiting` holds the operators and brackets whose right side is incomplete.
+
+    Raises:
+        NotArithmeticError: a token is out of place, or the expression is incomplete.
+    """
     if len(tokens) > 1 and tokens[0].text == "+" and tokens[1].kind != "operator":
         tokens = tokens[1:]
     whole = [tokens[0]]
@@ -381,6 +395,7 @@ def _out_of_place(token: ArithmeticToken, tokens: Sequence[ArithmeticToken]) -> 
 
 
 def _shown_tokens(tokens: Sequence[ArithmeticToken]) -> str:
+    """The tokens as messages show them: `4 * (6 - 2)`."""
     parts: list[str] = []
     before: ArithmeticToken | None = None
     for token in tokens:
@@ -412,8 +427,8 @@ def score(equation: str | None, target: Fraction | int, numbers: Sequence[Fracti
 
     Models write arithmetic in several notations, and these are read:
 
-    - signs: `* x × · \times \cdot`, `/ ÷ \div`, every dash as a minus, and full-width forms;
-    - a product without its sign at a bracket, `6(4)`; like every product it is calculated from left to right;
+    - operators: `* x × · \times \cdot`, `/ ÷ \div`, every dash as a minus, and full-width forms;
+    - a product without an operator at a bracket, `6(4)`; like every product it is calculated from left to right;
     - every kind of bracket that LaTeX prints, each closed by its own kind;
     - `\frac{a}{b}`, `\text{…}`, LaTeX spaces, and a final full stop;
     - `24 =` before the expression;
@@ -422,7 +437,7 @@ def score(equation: str | None, target: Fraction | int, numbers: Sequence[Fracti
     Everything else, such as powers and factorials, is unreadable.
 
     Args:
-        equation: the text inside the box, None when there was no box.
+        equation: the text inside the box, None if there was no box.
         target: the value to reach.
         numbers: the given numbers, each of which must be used exactly once.
 
@@ -447,7 +462,7 @@ def score(equation: str | None, target: Fraction | int, numbers: Sequence[Fracti
 
 
 def _expression(steps: Sequence[Expression]) -> Expression:
-    """The step that must use the given numbers: the first, or the second where a model writes `24 = 4 * 6`."""
+    """The step that must use the given numbers: the first, or the second if a model writes `24 = 4 * 6`."""
     target_first = len(steps) > 1 and not steps[0].is_calculation
     return steps[1] if target_first else steps[0]
 
@@ -482,7 +497,7 @@ def is_reachable(target: Fraction | int, numbers: Sequence[Fraction | int]) -> b
     """Whether any equation with these numbers reaches the target. All are tried, in about a millisecond.
 
     Returns:
-        None for more than four numbers, because they would take too long.
+        True or False; None for more than four numbers, because they would take too long.
     """
     if len(numbers) > _MOST_TO_TRY:
         return None
@@ -510,11 +525,16 @@ def is_reachable(target: Fraction | int, numbers: Sequence[Fraction | int]) -> b
 
 
 def _size(number: Fraction | int) -> _Size:
+    """The absolute value of a number as numerator and denominator: `(1, 2)` for -1/2."""
     return abs(Fraction(number)).as_integer_ratio()
 
 
 def _smaller_parts(chosen: int) -> Iterator[int]:
-    """For each split of the chosen numbers into two parts: the part with fewer numbers."""
+    """For each split of the chosen numbers into two parts: the part with fewer numbers.
+
+    Args:
+        chosen: the numbers as bits: 7 for all of three numbers, whose smaller parts are 1, 2 and 4.
+    """
     part = (chosen - 1) & chosen
     while part > chosen ^ part:
         yield min(part, chosen ^ part, key=int.bit_count)
@@ -537,15 +557,18 @@ def _joined(a: _Size, b: _Size) -> list[_Size]:
 
 
 def _lowest(above: int, below: int) -> _Size:
+    """A fraction in lowest terms: `(1, 2)` for 2 and 4."""
     common = math.gcd(above, below)
     return above // common, below // common
 
 
 def _listed(numbers: Sequence[Fraction]) -> str:
+    """Numbers for messages: `[1, 2]`, cut after 20."""
     return "[" + ", ".join(map(_shown_number, numbers[:20])) + (", …]" if len(numbers) > 20 else "]")
 
 
 def _shown_number(number: Fraction) -> str:
+    """A number for messages; a very long one is only described."""
     # Python refuses to print a number of more than 4,300 digits, and a log should hold far fewer
     if max(abs(number.numerator), number.denominator) >= 10**_MOST_DIGITS:
         return f"a number of more than {_MOST_DIGITS} digits"

@@ -46,8 +46,8 @@ _WALL_FACTOR = 40.0
 # A worker must never wait for this process, so comparisons are sent to it ahead of time. But a comparison that arrives
 # later waits for all of them, so their expected seconds and their number are bounded
 _AHEAD_SECONDS, _MOST_AHEAD = 0.01, 16
-# A group's rollouts often give the same answer, and every one of an undecided pair costs a worker its whole deadline.
-# Remembered for so many seconds, and so many pairs: an idle machine may decide what a busy one did not
+# A group's rollouts often give the same answer, and each comparison that stays undecided takes the whole deadline.
+# So many pairs are remembered, for so many seconds only: an idle machine may decide what a busy one did not
 _UNDECIDED_SECONDS, _MOST_UNDECIDED = 600.0, 4096
 _PACKAGE_PARENT = str(Path(__file__).parents[2])
 
@@ -58,7 +58,7 @@ class QueuedPair(PoolQuestion):
 
     Attributes:
         shown: the start of the answer, for error messages.
-        kind: the stage, `reading`, `symbolic` or `sympy`, and the size of the texts; comparisons of one kind are
+        kind: the stage (`reading`, `symbolic` or `sympy`) and the rough size of the texts. Comparisons of one kind are
             expected to take equally long.
     """
 
@@ -70,8 +70,8 @@ class SandboxProcess(Worker[QueuedPair]):
     """One process of `sandbox_worker`.
 
     Attributes:
-        cpu: the process's CPU clock at its last message. It begins the next comparison before this process has read the
-            last reply, so only its own clock can tell when a comparison began.
+        cpu: the CPU time that the process had used at its last message. It begins the next comparison before this
+            process has read the last reply, so only its own clock shows when a comparison began.
         loading: whether it imports sympy, which takes longer than a comparison's deadline.
     """
 
@@ -80,14 +80,14 @@ class SandboxProcess(Worker[QueuedPair]):
 
 
 class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
-    """A pool of workers.
+    """A pool of worker processes that compare pairs of answers, and are killed at their deadline.
 
     Args:
         workers: the most worker processes at once, 1 or more.
         deadline: CPU seconds that one comparison may take.
 
     Attributes:
-        least_wall_seconds: seconds that a comparison may take at least, whatever CPU time it is given.
+        least_wall_seconds: the seconds by the clock that every comparison may take, however short its deadline is.
     """
 
     loads = "the symbolic stage"
@@ -108,11 +108,11 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
         Args:
             answer: the model's answer.
             ground_truth: the reference answer.
-            question: the question that both answer, where it is known.
+            question: the question that both answer, if it is known.
             stage: `symbolic` or `sympy`.
 
         Returns:
-            The verdict, and its reason; the reason is empty where the pair explains itself.
+            The verdict, and its reason; the reason is empty if the pair explains itself.
 
         Raises:
             JudgeError: no worker could be started, or too many workers died on this pair.
@@ -132,7 +132,15 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
         return await asyncio.wrap_future(self._begun(answer, ground_truth, question, stage))
 
     async def aread(self, answer: str, ground_truth: str, *, question: str | None, copied: Copied) -> ReadPair:
-        """The cheap stages of a pair so long that they would stop the caller's event loop.
+        """Run the cheap stages of a comparison in a worker, because its texts are so long.
+
+        They would block the caller's event loop.
+
+        Args:
+            answer: the model's answer.
+            ground_truth: the reference answer.
+            question: the question that both answer, if it is known.
+            copied: whether a formula of the question may be an answer.
 
         Raises:
             JudgeError: as `compare`; or the reference cannot be read.
@@ -140,6 +148,10 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
         return await asyncio.wrap_future(self._begun(answer, ground_truth, question, READING, copied=copied))
 
     def _begun(self, answer: str, truth: str, question: str | None, stage: str, **more: str) -> Future[Any]:
+        """Send a pair to a worker, and return the future of its result.
+
+        A pair that was undecided lately is not sent: it is undecided at once.
+        """
         message = {"answer": answer, "truth": truth, "question": question, "stage": stage, "seconds": self.deadline}
         asked = json.dumps({**message, **more}).encode()
         until, reason = self._undecided.get(_digest(asked), (0.0, "")) if self._undecided else (0.0, "")
@@ -237,11 +249,12 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
             self._remember(comparison, str(reply.get("reason", "")))
         try:
             comparison.answer.set_result(_result_of(reply, comparison.kind[0]))
-        # no worker has it any more, so nobody else would tell its caller
+        # no worker has the pair any more, so nobody else would give its caller a result
         except Exception as exc:  # noqa: BLE001
             comparison.answer.set_exception(exc)
 
     def _remember(self, comparison: QueuedPair, reason: str) -> None:
+        """Note that a pair is undecided, for `_UNDECIDED_SECONDS`; the oldest note makes room for it."""
         assert comparison.message is not None
         if len(self._undecided) >= _MOST_UNDECIDED:
             del self._undecided[next(iter(self._undecided))]
@@ -258,7 +271,7 @@ def _first_guess(stage: str, size: int) -> float:
 
 
 def _result_of(reply: dict[str, Any], stage: str) -> ReasonedVerdict | ReadPair:
-    """The verdict and its reason from a worker's reply, or the `ReadPair`.
+    """The verdict and its reason from a worker's reply; for the stage `reading`, the `ReadPair`.
 
     Raises:
         JudgeError: the reply holds an error, or no known verdict.
@@ -279,6 +292,6 @@ _shared: dict[tuple[int, float], Sandbox] = {}
 
 
 def shared(workers: int = 1, deadline: float = DEADLINE) -> Sandbox:
-    """The process's pool with these settings; all judges with the same settings share it."""
+    """This process's pool with these settings: all judges with the same settings share one."""
     # One step of the dictionary, so that two threads get one pool without a lock, which a fork could copy while held
     return _shared.get((workers, deadline)) or _shared.setdefault((workers, deadline), Sandbox(workers, deadline))

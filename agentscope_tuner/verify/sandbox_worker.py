@@ -20,14 +20,14 @@ _IMPORT_SECONDS = 60.0
 
 
 def main(channel: ParentChannel, memory_bytes: int) -> None:
-    """Answer until the parent closes the channel.
+    """Send `{"ready"}` or `{"error"}`, then answer each request of the parent until it closes the channel.
 
     Args:
-        channel: brings questions `{"answer", "truth", "question", "stage", "seconds"}`, where `seconds` is the parent's
-            deadline in CPU time, and `copied` where the cheap stages are asked for. It takes replies `{"outcome",
-            "reason"}`, `{"for_sympy"}` where the cheap stages reach none, or `{"judge_error"}`, each with this
-            process's CPU clock as `cpu`. Around the import of sympy, which is no part of a comparison's time, it takes
-            `{"loading"}` and `{"loaded"}`.
+        channel: brings requests `{"answer", "truth", "question", "stage", "seconds"}`. `seconds` is the parent's
+            deadline in CPU time. A request with `copied` asks for the cheap stages only. Replies are
+            `{"outcome", "reason"}`, with a `stage` if a cheap one decided; `{"for_sympy"}`, whether sympy may decide,
+            if none did; or `{"judge_error"}`. Each has this process's CPU clock as `cpu`. `{"loading"}` and
+            `{"loaded"}` frame the import of sympy, which does not count as time of a comparison.
         memory_bytes: the limit on this process's address space.
     """
     try:
@@ -53,6 +53,7 @@ def main(channel: ParentChannel, memory_bytes: int) -> None:
 
 
 def _load_sympy() -> None:
+    """Import sympy before the first comparison that needs it."""
     _allow_cpu(_IMPORT_SECONDS)
     # An import that fails is tried again, and reported, by the comparison that needs it
     with suppress(Exception):
@@ -62,6 +63,7 @@ def _load_sympy() -> None:
 
 
 def _allow_cpu(seconds: float) -> None:
+    """Limit this process's CPU time to what it has used and at least twice `seconds` more."""
     # The parent kills a late worker. If the parent hangs, this limit makes the kernel kill the worker
     used = int(time.process_time() + 2 * seconds) + 2
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
@@ -69,6 +71,7 @@ def _allow_cpu(seconds: float) -> None:
 
 
 def _comparer_for(stage: str) -> type[SymbolicComparer] | None:
+    """The class that a stage compares with; None for the default one."""
     if stage != "sympy":
         return None
     from agentscope_tuner.verify.math.algebra import AlgebraComparer
@@ -77,6 +80,7 @@ def _comparer_for(stage: str) -> type[SymbolicComparer] | None:
 
 
 def _limit(what: int, value: int) -> None:
+    """Set a resource limit of this process, or keep the lower one that it has."""
     # An unprivileged process may lower its hard limit, but may not raise it
     hard = resource.getrlimit(what)[1]
     lower = value if hard == resource.RLIM_INFINITY else min(value, hard)
@@ -84,11 +88,13 @@ def _limit(what: int, value: int) -> None:
 
 
 def _message(reply: dict[str, Any]) -> bytes:
+    """A reply as JSON, with this process's CPU clock."""
     # The next comparison may have arrived already, so its CPU time is counted from here
     return json.dumps({**reply, "cpu": time.process_time()}).encode()
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
+    """The reply to one request; see `main`."""
     from agentscope_tuner.errors import JudgeError
     from agentscope_tuner.verify.math.symbolic import decide
     from agentscope_tuner.verify.math.unwrap import Pair

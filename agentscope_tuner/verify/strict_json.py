@@ -20,7 +20,7 @@ _PIECE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 
 
 class NotStrictJsonError(ValueError):
-    """The text is not strict JSON; the message can stand in a verdict's reason."""
+    """The text is not strict JSON; the message can be part of a verdict's reason."""
 
 
 def read_json(
@@ -32,10 +32,11 @@ def read_json(
 ) -> object:
     """The value of `text`, which must be one JSON value (RFC 8259) with nothing but white space around it.
 
-    Refused besides: the same key twice in one object, `NaN` and `Infinity`, which Python's reader would accept, and
+    Also refused are a key that an object has twice, `NaN` and `Infinity`, which Python's reader would accept, and
     numbers of more than 4,000 digits. Time is linear in the text, and recursion is no deeper than `most_depth`.
 
     Args:
+        text: the JSON.
         real: makes a number from digits with a point or an exponent; exact Decimals by default.
         most_chars: the most characters of `text`.
         most_depth: the most levels of nested lists and objects.
@@ -60,7 +61,7 @@ def read_json(
 
 
 def exact_real(digits: str) -> Decimal:
-    """The exact value of a number with a point or an exponent.
+    """The exact value of a number with a point or an exponent: `Decimal("1.5")` for `1.5`.
 
     Raises:
         NotStrictJsonError: the number has too many digits, or its exponent is too large.
@@ -74,7 +75,7 @@ def exact_real(digits: str) -> Decimal:
 
 
 def float_real(digits: str) -> float:
-    """The nearest float to a number with a point or an exponent.
+    """The nearest float to a number with a point or an exponent: 150.0 for `1.5e2`.
 
     Raises:
         NotStrictJsonError: the number has too many digits, or is too large for a float.
@@ -86,7 +87,7 @@ def float_real(digits: str) -> float:
 
 
 def comparable(value: object) -> object:
-    """A form of a JSON value for comparisons: two forms are equal exactly where the JSON values are.
+    """A form of a JSON value for comparisons: two forms are equal if, and only if, the JSON values are.
 
     Python's own comparison does not fit: in JSON `true` is not 1, and 1.0 is 1. A float has the value that it prints
     as, so 0.1 is a tenth. The form and its parts are hashable.
@@ -99,6 +100,7 @@ def comparable(value: object) -> object:
 
 
 def _comparable(value: object, levels: int) -> object:
+    """`comparable` for a value that may have so many more levels of lists and objects."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -122,6 +124,7 @@ def _comparable(value: object, levels: int) -> object:
 
 
 def _is_deeper(text: str, most: int) -> bool:
+    """Whether the lists and objects of a text are nested more than `most` levels deep, found without parsing it."""
     depth = 0
     for piece in _PIECE.finditer(text):
         if (first := piece[0][0]) in "[{":
@@ -134,6 +137,11 @@ def _is_deeper(text: str, most: int) -> bool:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """The object with these keys and values.
+
+    Raises:
+        NotStrictJsonError: it has a key twice.
+    """
     found = dict(pairs)
     if len(found) != len(pairs):
         seen: set[str] = set()
@@ -143,6 +151,11 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _whole(digits: str) -> int:
+    """The whole number with these digits.
+
+    Raises:
+        NotStrictJsonError: there are too many.
+    """
     if len(digits) > _MOST_DIGITS:
         raise NotStrictJsonError(f"over the bounds: the number {digits:.40}")
     return int(digits)

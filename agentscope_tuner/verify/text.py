@@ -16,7 +16,7 @@ import regex
 
 from agentscope_tuner.verify import re
 
-# Scripts that are written without blanks: Thai, Lao, Myanmar, Khmer, kana, Han
+# Scripts that are written without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
@@ -31,12 +31,12 @@ _INVISIBLE = re.compile(
 
 
 def visible(text: str) -> str:
-    """`text` without invisible characters."""
+    """`text` without invisible characters, such as zero-width spaces."""
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
 def words_of(text: str) -> list[str]:
-    """The words of `text` in lower case and in order, each with the punctuation that touches it."""
+    """The words of `text`, in lower case and in order, with the punctuation that touches them: `a`, `b.` for `A b.`"""
     return _WORD.findall(visible(text).lower())
 
 
@@ -56,7 +56,7 @@ class Fenced(NamedTuple):
 
 
 def fenced(text: str) -> Fenced:
-    """`text` split at its code fences, ``` or ~~~; the closing fence has at least as many characters."""
+    """`text` split at its code fences, ``` or ~~~. A closing fence is at least as long as the opening one."""
     blocks: list[str] = []
     outside: list[str] = []
     opened: re.Match[str] | None = None
@@ -105,9 +105,9 @@ _WORD_BEHIND = re.compile(
 
 class Letters(NamedTuple):
     """Attributes:
-    letters: the letters in upper case, in alphabetical order, each once.
-    start: the position in the text where they begin.
-    end: the position where they and their brackets end.
+    letters: the letters in upper case, in alphabetical order, each once; or `OPEN`.
+    start: the position in the text at which they begin.
+    end: the position at which they and their brackets end.
     """
 
     letters: str
@@ -128,7 +128,7 @@ class LetterReader:
         self._lone = re.compile(rf"(?<![A-Za-z0-9\\])[{letters}](?![A-Za-z0-9]|['’][A-Za-z])")
 
     def read(self, text: str, at: int) -> Letters | None:
-        """The letters that begin at `at`: `B`, `(b)`, `A and C`, `AC`; None when other text begins there."""
+        """The letters that begin at `at`: `B`, `(b)`, `A and C`, `AC`; None if other text begins there."""
         if (first := self._one(text, at)) is None:
             return None
         letters, end = first
@@ -143,7 +143,7 @@ class LetterReader:
     def all(self, text: str) -> Iterator[Letters]:
         """Every lone letter in upper case, together with the letters that an `and` before it joins to it.
 
-        The letters are `OPEN` where an `or` joins them.
+        If an `or` joins them, they are `OPEN` instead.
         """
         for match in self._lone.finditer(text):
             closing = _CLOSE.match(text, match.end())
@@ -162,7 +162,7 @@ class LetterReader:
         return any(offered is not None and self._one(text, offered.end()) is not None for offered in offers)
 
     def mentions(self, text: str) -> bool:
-        """Whether a lone letter stands in `text`; an `A` or `I` beside words does not count, as in `Vitamin A`."""
+        """Whether `text` contains a lone letter; an `A` or `I` beside words does not count, as in `Vitamin A`."""
         return any(
             found[0] not in "AI"
             or not (re.search(r"[^\W_]", text[: found.start()]) or _WORD_BEHIND.match(text, found.end()))
@@ -170,6 +170,10 @@ class LetterReader:
         )
 
     def _one(self, text: str, at: int) -> tuple[str, int] | None:
+        """The letters that begin at `at` without a word between them, and the position at which they end: `(b)`, `AC`.
+
+        None if there are none.
+        """
         opening = _OPEN.match(text, at)
         assert opening is not None
         if (token := _TOKEN.match(text, opening.end())) is None:
@@ -219,8 +223,8 @@ LANGUAGES = tuple(sorted(_SCRIPTS))
 # The least share of kana in Japanese words: every sentence has particles, which are kana
 _LEAST_KANA = 0.1
 
-# The text is hostile, so a search from one opening sign stops at the next opening sign of its kind, or after a bounded
-# number of characters: a megabyte of unclosed signs is then read once
+# The text is hostile, so a search from one opening mark stops at the next opening mark of its kind, or after a bounded
+# number of characters: a megabyte of unclosed marks is then read once
 _NO_LANGUAGE = [
     re.compile(pattern)
     for pattern in (
@@ -279,6 +283,7 @@ def language_share(text: str, language: str) -> LanguageShare:
 
 
 def _written_in(words: Counter[str], scripts: list[str]) -> int:
+    """The number of words that are written in `scripts` alone, with repetitions."""
     letter = "".join(rf"\p{{{script}}}" for script in scripts)
     # Combining marks and common characters belong to every script
     whole = regex.compile(rf"[{letter}\p{{Inherited}}\p{{Common}}]++")
@@ -288,7 +293,7 @@ def _written_in(words: Counter[str], scripts: list[str]) -> int:
 _POINT, _MINUS = "\ue000", "\ue001"
 _NUMBER_POINT = re.compile(r"(?<=[0-9])\.(?=[0-9])|(?<![\w.])\.(?=[0-9])")
 _NUMBER_SIGN = re.compile(r"(?<![\w.\)\]])[-−](?=[$€£]?\.?[0-9])")
-# Signs between digits, except the comma of thousands and the decimal point
+# Marks between digits, except the comma of thousands and the decimal point
 _BETWEEN_DIGITS = re.compile(rf"(?<=[0-9])[^\w\s,.{_POINT}{_MINUS}](?=[0-9])")
 _ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = {"a", "an", "the"}
@@ -330,8 +335,8 @@ def normalised(text: str) -> list[str]:
 
     - punctuation of every script is removed, not only of ASCII;
     - each character of a script without blanks, such as Han, is a word;
-    - a number keeps its sign and its decimal point, and other signs between digits separate them, because SQuAD reads
-      both 1.5 and 1/5 as 15;
+    - a number keeps its minus sign and its decimal point, and other marks between digits separate them, because SQuAD
+      reads both 1.5 and 1/5 as 15;
     - a text of nothing but articles or punctuation keeps them.
     """
     text = unicodedata.normalize("NFC", visible(text)).lower()
@@ -341,6 +346,7 @@ def normalised(text: str) -> list[str]:
 
 
 def _without_punctuation(text: str) -> str:
+    """`text` without the punctuation of any script, and without ASCII symbols such as `+`."""
     text = text.translate(_ASCII_PUNCTUATION)
     if text.isascii():
         return text
