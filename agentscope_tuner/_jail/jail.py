@@ -1,4 +1,4 @@
-"""A jail and the runs in it, under limits that are watched from outside."""
+"""A jail and the runs in it, under limits that are watched from outside the jail."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from agentscope_tuner.errors import told
 
 _SEALED = 0x1 | 0x2 | 0x4 | 0x8  # F_SEAL_SEAL, SHRINK, GROW, WRITE
 _ADD_SEALS = 1033
-# Seconds until a new jail must be ready; a busy machine takes long
+# Seconds within which a new jail must be ready; a busy machine takes long
 _START_SECONDS = 30.0
-# Looks at the tree's use: often at first, and not at programs that end at once, as most do: a look costs as much as
-# the start of one
+# Seconds between measurements of what a run uses: short at first, but most programs end before the first one. One takes
+# as long as the start of a program
 _FIRST_LOOK, _LAST_LOOK = 0.02, 0.05
-# The first one inside, and without a jail one between
+# Processes that are not the program's: the jail's first one, and without a jail one between it and the program
 _OWN_PROCESSES = 2
-# How many times its wall time a run may take that waits for a core
+# How many times its wall time a run may take if it waits for a core
 _MOST_PATIENCE = 10
 _INODES = 4096
 # A program's own source must fit into its folder, however little it may print
@@ -49,7 +49,7 @@ Kind = Literal["exit", "cpu", "wall", "memory", "processes", "starved", "killed"
 
 
 class JailBroken(Exception):
-    """The jail itself failed, so nothing is known about the program; the message says how."""
+    """The jail itself failed, so nothing is known about the program; the message says how it failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +60,11 @@ class RunLimits:
         seconds: CPU seconds of all its processes.
         wall_seconds: seconds by the clock, for programs that sleep. Those in which a program could have run, and had no
             core, do not count.
-        memory_mb: of all its processes and its files together, in MiB.
+        memory_mb: memory of all its processes and its files together, in MiB.
         processes: processes and threads at once.
-        output_kb: of stdout, of stderr, of the result and of each file, in KiB.
+        output_kb: KiB of stdout, and as many of stderr, of the result and of each file.
         open_files: descriptors of each process.
-        address_space: whether each process's address space is bounded, too; some reserve far more than they use.
+        address_space: whether each process's address space is limited, too; some reserve far more than they use.
     """
 
     seconds: float = 4.0
@@ -77,11 +77,11 @@ class RunLimits:
 
     @property
     def scratch(self) -> int:
-        """Bytes of `/tmp`, part of the memory."""
+        """The size of `/tmp` in bytes, which is part of the memory."""
         return self.memory_mb * _MIB // 16
 
     def inside(self) -> dict[str, int]:
-        """The limits that the kernel keeps inside the jail."""
+        """The limits that the kernel enforces inside the jail, by the names that `inside` reads; -1 is no limit."""
         return {
             "cpu": int(self.seconds) + 2,
             # the sum of all processes is watched: this stops one allocation that would be over it at once
@@ -100,11 +100,12 @@ class JailWork:
     """One program to run.
 
     Attributes:
-        entry: `module:function` of a module that the jail's programs may import: it is given `payload`, and returns the
-            exit code.
-        argv: a command to run instead.
+        entry: `module:function` of a module that the jail's programs may import. The function gets `payload`, and
+            returns the exit code.
+        argv: a command to run instead of `entry`.
+        payload: the bytes for `entry`.
         stdin: the standard input, a file that cannot be changed.
-        files: what to write into the working directory first, by name.
+        files: what to write into the working directory first: contents by name.
         line: a descriptor that the program gets as its descriptor `LINE`.
     """
 
@@ -116,20 +117,25 @@ class JailWork:
     line: int | None = None
 
     def request(self, limits: RunLimits, user: int) -> bytes:
-        """The message to the jail's first process."""
+        """The message about this program to the jail's first process.
+
+        Args:
+            limits: what the run may use.
+            user: the user id that the program gets.
+        """
         header: dict[str, object] = {"limits": limits.inside(), "uid": user, "line": self.line is not None}
         header |= {"argv": list(self.argv)} if self.argv else {"entry": self.entry}
         return json.dumps(header).encode()
 
     def open_files(self) -> list[int]:
-        """New files in memory, as `inside.FILES` names them; those that are read cannot be changed any more.
+        """New files in memory, one for each name in `inside.FILES`; those that are read can no longer be changed.
 
         Raises:
             OSError: there is no memory, or no descriptor.
         """
         files: list[int] = []
         try:
-            # one by one, so that those that were made are closed
+            # one by one, so that after an error the files that were made are closed
             for name in FILES:
                 files += [os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)]
             folder = {name: base64.b64encode(content).decode() for name, content in self.files.items()}
@@ -153,7 +159,8 @@ class Ending:
             machine gave it too little CPU within its time; `killed`: by SIGKILL, while the kernel was out of memory.
         status: the exit code, or minus the signal.
         waited_seconds: how long it could have run and had no core.
-        cut: whether stdout or stderr filled all that it may hold.
+        peak_memory: the most bytes of memory that were seen.
+        cut: whether stdout or stderr is as long as it may be, and so may have been cut.
     """
 
     kind: Kind
@@ -168,7 +175,7 @@ class Ending:
     cut: bool = False
 
     def over(self, limits: RunLimits) -> str | None:
-        """The bound that the run passed, in words."""
+        """The limit that the run exceeded, in words: `over 4 s of CPU`; None if it exceeded none."""
         return {
             "cpu": f"over {limits.seconds:g} s of CPU",
             "wall": f"over {limits.wall_seconds:.3g} s, though it hardly computed",
@@ -178,18 +185,19 @@ class Ending:
 
 
 class _Starter:
-    """A thread that starts all jails, and never ends: the kernel kills a jail with the thread that started it."""
+    """A thread that starts all jails and never ends: the kernel kills a jail when the thread that started it ends."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._asked: SimpleQueue[tuple[Future[ChildProcess], Callable[[], ChildProcess]]] | None = None
 
     def run(self, make: Callable[[], ChildProcess]) -> ChildProcess:
+        """Call `make` in the thread, and return the process that it started."""
         with self._lock:
             if (asked := self._asked) is None:
                 asked = SimpleQueue()
                 threading.Thread(target=_work, args=(asked,), name="astuner-jails", daemon=True).start()
-                # Behind the start: whoever asks where no thread runs would wait for ever
+                # Set after the start: without a thread, later callers would wait for ever
                 self._asked = asked
         future: Future[ChildProcess] = Future()
         asked.put((future, make))
@@ -197,6 +205,7 @@ class _Starter:
 
 
 def _work(asked: SimpleQueue[tuple[Future[ChildProcess], Callable[[], ChildProcess]]]) -> None:
+    """The loop of the thread: start the processes that are asked for."""
     while True:
         future, make = asked.get()
         try:
@@ -215,16 +224,16 @@ class Jail:
     One thread at a time may use it.
 
     Attributes:
-        first: its first process, below which programs run, once it is ready.
-        kills: how many processes the kernel had killed for want of memory before it.
+        first: the id of its first process, once it is ready; programs are descendants of it.
+        kills: how many processes the kernel had killed for lack of memory when the jail was made.
 
     Args:
         folders, visible, preload, search: see JailProgram.
-        bare: without isolation.
+        bare: whether to run programs without isolation.
 
     Raises:
         NoIsolationError: jails cannot be made here.
-        JailBroken: this one could not be started.
+        JailBroken: this jail could not be started.
     """
 
     def __init__(
@@ -290,6 +299,7 @@ class Jail:
         raise self.broken(f"the jail was not ready within {_START_SECONDS:g} s")
 
     def _words(self) -> str:
+        """The end of what the jail wrote to stderr, for messages; else how bubblewrap ended."""
         if said := os.pread(self._said, 100_000, 0).decode(errors="replace").strip():
             return said[-200:]
         # a closed channel comes before the process's end, and its own end says more than our kill
@@ -299,7 +309,11 @@ class Jail:
         return f"bubblewrap {self._child.end()}"
 
     def begin(self, work: JailWork, limits: RunLimits) -> Run:
-        """Start a run; see `Run`. The line of `work` can be closed afterwards."""
+        """Start a run without waiting for it; see `Run`. Afterwards the caller may close the line of `work`.
+
+        Raises:
+            JailBroken: the jail failed.
+        """
         self.until_ready()
         files: list[int] = []
         try:
@@ -323,7 +337,11 @@ class Jail:
         return run.ending
 
     def broken(self, how: str) -> JailBroken:
-        """The error of a jail that failed, which is dead now."""
+        """Kill the jail, and return the error for callers to raise.
+
+        Args:
+            how: how it failed, in words.
+        """
         self.kill()
         return JailBroken(f"{how}: {self._words()}" if os.pread(self._said, 1, 0) else how)
 
@@ -335,14 +353,14 @@ class Jail:
         elif self._folder is not None:
             process_tree.end_below(self._child.pid)
         else:
-            # the first process of the jail's tree, with which the kernel ends all others at once
+            # the first process of the jail's tree; when it ends, the kernel ends all others
             for pid in process_tree.descendants(self._child.pid)[1:2]:
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
         self._child.kill()
 
     def close(self) -> None:
-        """End the jail, and give back what it holds."""
+        """End the jail, and free its files, descriptors and folder."""
         self.kill()
         self._child.end()
         self._child.close()
@@ -364,8 +382,9 @@ class Run:
     """A program under way in a jail. `step` moves it on without waiting; `ending` is set when it has ended.
 
     Attributes:
-        waits_for: a run that this one may wait for; what that takes is no time of this one.
-        busy_seconds: how long it has computed, or could have and had no core, by the last look.
+        ending: how it ended; None until then.
+        waits_for: a run that this one may wait for, whose busy time does not count as wall time of this one.
+        busy_seconds: how long it has computed, or could have and had no core, when it was last looked at.
     """
 
     def __init__(self, jail: Jail, child: ChildProcess, request: bytes, limits: RunLimits, left: list[int]) -> None:
@@ -385,7 +404,7 @@ class Run:
         _close(self._left)
 
     def step(self) -> float:
-        """Move on; return the most seconds to wait before the next step.
+        """Move on without waiting; return the most seconds that may pass before the next step.
 
         Raises:
             JailBroken: the jail failed.
@@ -405,7 +424,7 @@ class Run:
         return self._look_after
 
     def end_within(self, seconds: float) -> None:
-        """Let it go on for at most so long, whatever its limits are: what it waits for is gone."""
+        """Shorten the wall time that is left to at most `seconds`, because what the run waits for is gone."""
         wall_seconds = time.monotonic() - self._begun - self._waited + seconds
         self._limits = replace(self._limits, wall_seconds=min(self._limits.wall_seconds, wall_seconds))
 
@@ -415,6 +434,7 @@ class Run:
             self._over("exit", process_tree.TreeUsage())
 
     def _look(self, now: float) -> None:
+        """Measure what the run uses, and end it if that is over a limit."""
         used, limits = process_tree.usage(self._jail.first), self._limits
         own, wall = max(0, used.resident - self._base.resident), now - self._begun
         self._peak = max(self._peak, own)
@@ -434,11 +454,17 @@ class Run:
             self._over("starved", used)
 
     def _over(self, kind: Kind, used: process_tree.TreeUsage) -> None:
+        """Kill the jail, and set `ending` to this kind."""
         self._jail.kill()
         cpu = max(0.0, used.cpu_seconds - self._base.cpu_seconds)
         self.ending = Ending(kind, -9, cpu, time.monotonic() - self._begun, self._waited, self._peak)
 
     def _end(self, message: bytes) -> None:
+        """Set `ending` by the message of the jail's first process.
+
+        Raises:
+            JailBroken: the program could not be started.
+        """
         outcome = json.loads(message)
         if "broken" in outcome:
             raise self._jail.broken(f"the program could not be started: {outcome['broken']}")
@@ -464,7 +490,12 @@ class Run:
 
 
 def wait(runs: Sequence[Run], *, any_of: bool = False, at_most: float = float("inf")) -> None:
-    """Move runs on until all have ended, or one of them, or `at_most` seconds have passed.
+    """Move runs on until all have ended, or `at_most` seconds have passed.
+
+    Args:
+        runs: the runs.
+        any_of: whether to return as soon as one run has ended.
+        at_most: the most seconds to wait.
 
     Raises:
         JailBroken: a jail failed.
@@ -480,6 +511,7 @@ def wait(runs: Sequence[Run], *, any_of: bool = False, at_most: float = float("i
 
 
 def _wait_for(children: Sequence[ChildProcess], seconds: float) -> None:
+    """Wait until a process has sent something or can be sent the rest of its message, or `seconds` have passed."""
     poll = select.poll()
     for child in children:
         poll.register(child.channel, select.POLLIN | (select.POLLOUT if child.has_unsent else 0))
@@ -492,8 +524,9 @@ def _close(files: list[int]) -> None:
 
 
 class _Slots:
-    """As many places as cores. Who has waited longest is next: of a semaphore, a thread that comes again may be, and
-    others waited for minutes.
+    """As many slots as this process may use cores; the thread that has waited longest gets the next one.
+
+    A semaphore may give it to a thread that has just come, and others then wait for minutes.
     """
 
     def __init__(self) -> None:
@@ -533,12 +566,15 @@ _slots = _Slots()
 
 
 def slot() -> _Slots:
-    """A place on a core: hold it while programs run, so that they do not take each other's time."""
+    """The slots of this process: hold one, as a `with` block, while programs run.
+
+    Otherwise they take each other's CPU time.
+    """
     return _slots
 
 
 def _start_anew() -> None:
-    # a fork has no thread that starts jails, and no thread that gives its slot back
+    # a fork has no thread that starts jails, and none that releases its slot
     global _slots, _starter
     _slots = _Slots()
     _starter = _Starter()
@@ -548,7 +584,11 @@ os.register_at_fork(after_in_child=_start_anew)
 
 
 def try_out(bare: bool) -> str:
-    """Why no program can be run; empty where one can."""
+    """The reason why no program can be run on this machine; empty if one can.
+
+    Args:
+        bare: whether to run it without a jail.
+    """
     try:
         with Jail(bare=bare) as jail:
             ending = jail.run(JailWork(argv=("/usr/bin/env",)), RunLimits())
@@ -561,13 +601,13 @@ _tried = functools.cache(try_out)
 
 
 def check_isolation(*, bare: bool = False) -> None:
-    """Return if programs can be run here: in jails that hold, or `bare`.
+    """Return if programs can be run on this machine: in jails that hold, or without jails if `bare` is set.
 
     Raises:
         NoIsolationError: they cannot; the message says what to do.
     """
     if why := _tried(bare):
-        # What was wrong may be mended, or have passed, when this process asks again
+        # The reason may be gone when this process asks again
         _tried.cache_clear()
         raise NoIsolationError(
             f"no program can be run here, even without isolation: {why}; use a remote sandbox"

@@ -1,4 +1,4 @@
-"""What a process and all its descendants use, as the kernel counts it: CPU, memory, and the wait for a core."""
+"""The CPU time, memory and wait for a core of a process and all its descendants, as the kernel counts them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _MOST_ROUNDS = 200
-# Less address space than this has few page tables: they take a 512th of it at most
+# A process with less address space has few page tables: they take a 512th of it at most
 _MUCH_RESERVED = 8 * 2**30
 
 
 @dataclass(slots=True)
 class TreeUsage:
     """Attributes:
-    cpu_seconds: of all processes, the ended ones that were waited for included.
-    lives: by thread, how many seconds it has run, or was ready to and had no core.
-    resident: bytes of memory, where memory that processes share counts for each of them; and large page tables.
-    processes: how many there are.
+    cpu_seconds: CPU time of all processes, with ended ones that were waited for.
+    lives: for each thread, how many seconds it has run, or was ready to run and had no core.
+    resident: bytes of memory; memory that processes share counts for each of them. Large page tables are included.
+    processes: how many processes there are.
     """
 
     cpu_seconds: float = 0.0
@@ -29,15 +29,16 @@ class TreeUsage:
     processes: int = 0
 
     def waited_since(self, base: TreeUsage) -> float:
-        """How long a thread was ready to run and had no core, beyond the time that the others ran: what the tree waited
-        for the machine, and not for itself.
+        """How many seconds the processes waited for a core of the machine, and not for each other, since `base`.
+
+        This is the longest time that a thread was ready to run, less the CPU time of all threads together.
         """
         longest = max((seconds - base.lives.get(one, 0.0) for one, seconds in self.lives.items()), default=0.0)
         return max(0.0, longest - (self.cpu_seconds - base.cpu_seconds))
 
 
 def descendants(pid: int) -> list[int]:
-    """`pid` and the processes below it, parents first."""
+    """`pid` and all processes below it, parents before their children."""
     found = [pid]
     for one in found:
         # a child belongs to the thread that started it
@@ -47,7 +48,10 @@ def descendants(pid: int) -> list[int]:
 
 
 def end_below(pid: int) -> None:
-    """Kill all descendants of `pid`, to which orphans among them come back; what forks meanwhile is killed, too."""
+    """Kill all descendants of `pid`, also those that they fork meanwhile.
+
+    Orphans among them must become children of `pid` again.
+    """
     for _ in range(_MOST_ROUNDS):
         states = {one: _text(f"/proc/{one}/stat").rpartition(")")[2].split() for one in descendants(pid)[1:]}
         living = [one for one, fields in states.items() if fields and fields[0] != "Z"]
@@ -62,7 +66,7 @@ def usage(pid: int) -> TreeUsage:
     """What `pid` and its descendants use now."""
     total, found = TreeUsage(), [pid]
     for one in found:
-        # behind the program's name, which may hold spaces and brackets
+        # behind the program's name, which may contain spaces and brackets
         fields = _text(f"/proc/{one}/stat").rpartition(")")[2].split()
         for thread in [str(one)] if fields and fields[17] == "1" else _threads(one):
             found += map(int, _text(f"/proc/{one}/task/{thread}/children").split())
@@ -78,6 +82,7 @@ def usage(pid: int) -> TreeUsage:
 
 
 def _threads(pid: int) -> list[str]:
+    """The ids of a process's threads; empty if it has ended."""
     try:
         return os.listdir(f"/proc/{pid}/task")
     # the process has ended meanwhile
@@ -86,27 +91,28 @@ def _threads(pid: int) -> list[str]:
 
 
 def _page_tables(pid: int) -> int:
-    """Bytes of a process's page tables, which grow with what it reads of empty memory, and are no part of its size."""
+    """Bytes of a process's page tables. They grow as it reads empty memory, and its size does not include them."""
     return _counted(f"/proc/{pid}/status", "VmPTE:") * 1024
 
 
 def shared_once(pid: int) -> int:
-    """Bytes of memory of `pid` and its descendants, where shared memory counts once. Dearer than `usage`."""
+    """Bytes of memory of `pid` and its descendants, in which shared memory counts once. Slower than `usage`."""
     return sum(_page_tables(one) + _counted(f"/proc/{one}/smaps_rollup", "Pss:") * 1024 for one in descendants(pid))
 
 
 def out_of_memory_kills() -> int:
-    """How many processes the kernel has killed for want of memory, on this machine since its start."""
+    """How many processes the kernel of this machine has killed since its start because memory ran out."""
     return _counted("/proc/vmstat", "oom_kill ")
 
 
 def _counted(path: str, name: str) -> int:
-    """The number behind a name in one of the kernel's lists; 0 where it has none."""
+    """The number behind a name in a kernel file, such as `oom_kill ` in `/proc/vmstat`; 0 if the name is missing."""
     lines = _text(path).splitlines()
     return next((int(line.split()[1]) for line in lines if line.startswith(name)), 0)
 
 
 def _text(path: str) -> str:
+    """The content of a kernel file; empty if its process has ended."""
     data = b""
     try:
         # a file object asks the kernel for twice as much

@@ -1,4 +1,4 @@
-"""Which system calls the kernel refuses a jailed program: its seccomp filter.
+"""The system calls that the kernel refuses a jailed program: its seccomp filter.
 
 A filter is a short program for the kernel, one `struct sock_filter` after another, see seccomp(2). Every call that is
 newer than the newest known one is refused, too, so a newer kernel gives a jailed program nothing new.
@@ -57,20 +57,20 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "modify_ldt": (154, None),
     "personality": (135, 92),
     "lookup_dcookie": (212, 18),
-    # memory that no process's size shows
+    # memory that does not count in any process's size
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
     "shmget": (29, 194),
     "msgget": (68, 186),
     "semget": (64, 190),
     "mq_open": (240, 180),
-    # its place among those who wait for a core: one that steps back is starved, which is no verdict
+    # its priority for a core: a program that lowers it is starved, which is no verdict
     "sched_setparam": (142, 118),
     "sched_setscheduler": (144, 119),
     "sched_setaffinity": (203, 122),
     "sched_setattr": (314, 274),
     "ioprio_set": (251, 30),
-    # the network: asyncio needs `socketpair` alone, whose sockets could part, and get names that others find
+    # the network: asyncio needs `socketpair` alone, whose sockets could get addresses with these calls
     "socket": (41, 198),
     "connect": (42, 203),
     "bind": (49, 200),
@@ -126,7 +126,10 @@ _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 
 
 def filter_program(machine: str) -> bytes:
-    """The filter for `machine`, as `os.uname().machine` names it.
+    """The filter for a machine, as the bytes that the kernel reads.
+
+    Args:
+        machine: its architecture, as `os.uname().machine` names it.
 
     Raises:
         ValueError: no filter is known for the machine.
@@ -134,7 +137,7 @@ def filter_program(machine: str) -> bytes:
     if machine not in _MACHINES:
         raise ValueError(f"no seccomp filter for {machine!r}, only for {', '.join(_MACHINES)}")
     column, arch, clone, clone3, socketpair, prlimit, mmap, sigaction = _MACHINES[machine]
-    # memory that its processes can drop from their sizes and keep, as MAP_SHARED_VALIDATE, too
+    # shared memory, which its processes can keep without its counting in their sizes; MAP_SHARED_VALIDATE, too
     is_shared = [_line(_TEST, _MAP_ANONYMOUS, 0, 3), _line(_TEST, _MAP_SHARED, 0, 2), *_refusal(errno.EPERM)]
     numbers = [row[column] for row in _REFUSED.values()]
     cases = {number: [_line(_RETURN, _ERRNO | errno.EPERM)] for number in numbers if number is not None}
@@ -143,13 +146,13 @@ def filter_program(machine: str) -> bytes:
         clone3: [_line(_RETURN, _ERRNO | errno.ENOSYS)],
         clone: [_line(_LOAD, _ARGUMENT), _line(_TEST, _NEW_NAMESPACES, 0, 1), *_refusal(errno.EPERM)],
         socketpair: [_line(_LOAD, _ARGUMENT), _line(_EQUAL, _AF_UNIX, 1, 0), *_refusal(errno.EAFNOSUPPORT)],
-        # its own limits alone: its parent may be the same user's, and could be starved into "no verdict"
+        # it may set its own limits alone: its parent may have the same user, and could be starved into "no verdict"
         prlimit: [_line(_LOAD, _ARGUMENT), _line(_EQUAL, 0, 1, 0), *_refusal(errno.EPERM)],
         mmap: [_line(_LOAD, _FOURTH), *is_shared, _line(_RETURN, _ALLOW)],
         # the kernel adds a child's time to its parent's only where the parent waits for it, and not where SIGCHLD is
-        # ignored: the program is told that it is, since few programs need it to be
+        # ignored: the call does nothing and reports success, since few programs need it
         sigaction: [_line(_LOAD, _ARGUMENT), _line(_EQUAL, _SIGCHLD, 0, 1), *_refusal(0)],
-        # of its place among those who wait for a core it is told that it has what it asked for: few programs need it
+        # the call to change its priority does nothing and reports success: few programs need it
         _SET_PRIORITY[column]: _refusal(0),
     }
     lines = [
@@ -165,9 +168,13 @@ def filter_program(machine: str) -> bytes:
 
 
 def _search(cases: Sequence[tuple[int, list[bytes]]]) -> list[bytes]:
-    """What is done with the number of a call that is loaded: that of its case, else it is allowed.
+    """The lines that find a call's number among the cases and do what its case says; any other call is allowed.
 
-    By halves: the kernel follows the filter for each number that there is whenever a process takes it on.
+    They search by halves, because the kernel follows the filter for every possible number whenever a process installs
+    it.
+
+    Args:
+        cases: the numbers of calls, in order, each with its lines.
     """
     if len(cases) <= 3:
         compared = [line for number, then in cases for line in (_line(_EQUAL, number, 0, len(then)), *then)]
@@ -178,8 +185,16 @@ def _search(cases: Sequence[tuple[int, list[bytes]]]) -> list[bytes]:
 
 
 def _refusal(code: int) -> list[bytes]:
+    """Two lines: the first refuses the call with this error code; a test may skip it to the second, which allows it."""
     return [_line(_RETURN, _ERRNO | code), _line(_RETURN, _ALLOW)]
 
 
 def _line(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+    """One instruction of the filter.
+
+    Args:
+        code: the operation.
+        value: its operand.
+        if_true, if_false: how many lines a test skips.
+    """
     return struct.pack("=HBBI", code, if_true, if_false, value)
