@@ -61,7 +61,7 @@ class JailProgram(ChildProgram):
     bare: str = ""
 
     def command(self, descriptors: Sequence[int]) -> list[str]:
-        """See ChildProgram.
+        """The command line that makes the jail and starts its first process; see ChildProgram.
 
         Args:
             descriptors: the channel, the lifeline, a socket that brings lines, and perhaps a user namespace.
@@ -141,6 +141,7 @@ def interpreter() -> str:
 
 
 def _python() -> list[str]:
+    """The interpreter with its options, before the program text."""
     # nothing from a user's folder, no site, no working directory; the environment is ours
     return [interpreter(), "-s", "-S", "-P", "-c"]
 

@@ -79,6 +79,11 @@ class WarmJails:
     def run(self, kind: str, make: Callable[[], Jail], work: JailWork, limits: RunLimits) -> Ending:
         """Run a program; once more, in a new jail, if the jail failed or the program may have been ended from outside.
 
+        Args:
+            kind, make: see `take`.
+            work: the program.
+            limits: what it may use.
+
         Raises:
             JailBroken: the jail failed twice, or the machine gave the program too little CPU time or memory.
         """

@@ -408,7 +408,7 @@ def _set_limits(limits: dict[str, int]) -> None:
         (resource.RLIMIT_NOFILE, limits["open_files"]),
         (resource.RLIMIT_FSIZE, limits["output"]),
         (resource.RLIMIT_STACK, limits["stack"]),
-        # where dumps go to a program, 0 does not stop them, but 1 does
+        # if dumps go to a program, 0 does not stop them, but 1 does
         (resource.RLIMIT_CORE, 1),
         (resource.RLIMIT_MEMLOCK, 0),
         (resource.RLIMIT_MSGQUEUE, 0),

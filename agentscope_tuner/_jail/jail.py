@@ -424,7 +424,7 @@ class Run:
         return self._look_after
 
     def end_within(self, seconds: float) -> None:
-        """Shorten the wall time that is left to at most `seconds`, because what the run waits for is gone."""
+        """Let the run go on for at most `seconds` by the clock, because the run that it waits for is gone."""
         wall_seconds = time.monotonic() - self._begun - self._waited + seconds
         self._limits = replace(self._limits, wall_seconds=min(self._limits.wall_seconds, wall_seconds))
 
@@ -519,6 +519,7 @@ def _wait_for(children: Sequence[ChildProcess], seconds: float) -> None:
 
 
 def _close(files: list[int]) -> None:
+    """Close all of these descriptors, and empty the list."""
     while files:
         os.close(files.pop())
 
@@ -574,6 +575,7 @@ def slot() -> _Slots:
 
 
 def _start_anew() -> None:
+    """Replace the slots and the starting thread after a fork."""
     # a fork has no thread that starts jails, and none that releases its slot
     global _slots, _starter
     _slots = _Slots()

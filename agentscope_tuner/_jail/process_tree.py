@@ -16,11 +16,13 @@ _MUCH_RESERVED = 8 * 2**30
 
 @dataclass(slots=True)
 class TreeUsage:
-    """Attributes:
-    cpu_seconds: CPU time of all processes, with ended ones that were waited for.
-    lives: for each thread, how many seconds it has run, or was ready to run and had no core.
-    resident: bytes of memory; memory that processes share counts for each of them. Large page tables are included.
-    processes: how many processes there are.
+    """What a process and all its descendants have used.
+
+    Attributes:
+        cpu_seconds: CPU time of all processes, with ended ones that were waited for.
+        lives: for each thread, how many seconds it has run, or was ready to run and had no core.
+        resident: bytes of memory; memory that processes share counts for each of them. Large page tables are included.
+        processes: how many processes there are.
     """
 
     cpu_seconds: float = 0.0

@@ -10,7 +10,7 @@ import errno
 import struct
 from collections.abc import Sequence
 
-# name: number on x86_64, number on aarch64; None where the machine has no such call
+# name: number on x86_64, number on aarch64; None if the machine has no such call
 _REFUSED: dict[str, tuple[int | None, int | None]] = {
     # other processes
     "ptrace": (101, 117),
@@ -149,7 +149,7 @@ def filter_program(machine: str) -> bytes:
         # it may set its own limits alone: its parent may have the same user, and could be starved into "no verdict"
         prlimit: [_line(_LOAD, _ARGUMENT), _line(_EQUAL, 0, 1, 0), *_refusal(errno.EPERM)],
         mmap: [_line(_LOAD, _FOURTH), *is_shared, _line(_RETURN, _ALLOW)],
-        # the kernel adds a child's time to its parent's only where the parent waits for it, and not where SIGCHLD is
+        # the kernel adds a child's time to its parent's only if the parent waits for it, and not if SIGCHLD is
         # ignored: the call does nothing and reports success, since few programs need it
         sigaction: [_line(_LOAD, _ARGUMENT), _line(_EQUAL, _SIGCHLD, 0, 1), *_refusal(0)],
         # the call to change its priority does nothing and reports success: few programs need it
@@ -170,8 +170,7 @@ def filter_program(machine: str) -> bytes:
 def _search(cases: Sequence[tuple[int, list[bytes]]]) -> list[bytes]:
     """The lines that find a call's number among the cases and do what its case says; any other call is allowed.
 
-    They search by halves, because the kernel follows the filter for every possible number whenever a process installs
-    it.
+    They search by halves: whenever a process installs the filter, the kernel runs it for every possible number.
 
     Args:
         cases: the numbers of calls, in order, each with its lines.

@@ -143,6 +143,7 @@ class _Scanner:
         return self.tokens
 
     def _number(self, found: str) -> None:
+        """Read a number, which may have commas for thousands but no zero in front."""
         plain = re.sub(r"[,{}]", "", found)
         if plain[0] == "0" and plain[1:2].isdigit():
             raise NotArithmeticError(f"unexpected '0' at the start of {found!r}")
@@ -168,6 +169,7 @@ class _Scanner:
             self.awaits = ""
 
     def _command(self, name: str) -> None:
+        """Read a LaTeX command by its name: `frac`, `times`, `left`."""
         if name in _FRACTIONS:
             self.tokens.append(ArithmeticToken("open", "(", "frac"))
             self.awaits = "numerator"
@@ -199,6 +201,7 @@ class _Scanner:
             self.tokens.append(ArithmeticToken("operator", "*" if sign in "xX" else sign))
 
     def _brace_closes(self) -> None:
+        """Read the `}` of a group or an argument."""
         if not self.closers:
             raise NotArithmeticError(f"unexpected '}}' in {short(self.text)}")
         if (which := self.closers.pop()) == "group":
@@ -211,6 +214,7 @@ class _Scanner:
             self._argument_ends(which)
 
     def _bracket(self, kind: str, form: str) -> None:
+        """Read a printed bracket."""
         self.tokens.append(
             ArithmeticToken("open", "(", form) if kind == "open" else ArithmeticToken("close", ")", form)
         )
@@ -391,6 +395,7 @@ def _parsed(tokens: Sequence[ArithmeticToken]) -> Expression:
 
 
 def _out_of_place(token: ArithmeticToken, tokens: Sequence[ArithmeticToken]) -> NotArithmeticError:
+    """The error for a token at a position at which it cannot be."""
     return NotArithmeticError(f"{token.text!r} is out of place in {_shown_tokens(tokens)}")
 
 

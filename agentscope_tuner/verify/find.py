@@ -76,7 +76,7 @@ def last_boxed(text: str) -> str | None:
     of any text.
 
     Returns:
-        The content, possibly empty, or None where there is no box.
+        The content, possibly empty; None if there is no box.
     """
     start = text.rfind(_MACRO)
     if "\\fbox" not in text:
@@ -99,7 +99,7 @@ def last_boxes(text: str) -> list[str]:
 
 
 def boxes_beside(text: str) -> list[Box]:
-    """The boxes of `last_boxes`, with their positions in the text."""
+    """The boxes whose contents `last_boxes` gives, with their positions in the text."""
     start = text.rfind(_MACRO)
     if "\\fbox" not in text and (start < 0 or text.find(_MACRO) == start):
         only = _one_box(text, start) if start >= 0 else None
@@ -212,16 +212,18 @@ Place = Literal["boxed", "tag", "hash", "label", "last_value"]
 
 
 class PlacedAnswer(NamedTuple):
-    """Attributes:
-    text: the answer, without its box, tags or label; None if no answer was found.
-    where: the place of the answer, in words; without an answer, the reason.
-    raw: the answer with the white space around it, because a damaged LaTeX command may look like white space.
-    before: the text just before the answer's box, tag, mark or value.
-    behind: the text just behind it.
-    others: answers side by side with this one; a caller that compares values compares these, too.
-    again: the values that the text behind the answer states, each in its possible spellings.
-    boxed: whether the answer was in a box, so that the text around it may belong to the same formula.
-    parts: the boxes, if each names a part of the answer, each with the text before and behind it.
+    """The answer found in an output, with the text around it.
+
+    Attributes:
+        text: the answer, without its box, tags or label; None if no answer was found.
+        where: the place of the answer, in words; without an answer, the reason.
+        raw: the answer with the white space around it, because a damaged LaTeX command may look like white space.
+        before: the text just before the answer's box, tag, mark or value.
+        behind: the text just behind it.
+        others: answers side by side with this one; a caller that compares values compares these, too.
+        again: the values that the text behind the answer states, each in its possible spellings.
+        boxed: whether the answer was in a box, so that the text around it may belong to the same formula.
+        parts: the boxes, if each names a part of the answer, each with the text before and behind it.
     """
 
     text: str | None
@@ -242,13 +244,16 @@ class PlacedAnswer(NamedTuple):
 def find_answer(
     output: str, places: Sequence[Place], think: Sequence[Sequence[str]] = (), *, by_value: bool = False
 ) -> PlacedAnswer:
-    """The answer that `output` states in the first of `places` that holds an answer.
+    r"""The answer that `output` states in the first of `places` that has one: `41` for `So \boxed{41}` and `boxed`.
 
     Reasoning behind a `<think>` tag never counts, whether the tag is closed or not.
 
     Args:
+        output: the model's output.
+        places: where to look, in this order.
         think: other pairs of strings that open and close reasoning.
-        by_value: the caller compares the values of several answers; else answers with different texts are none.
+        by_value: whether the caller compares the values of several answers; if not, two answers with different texts
+            are none.
     """
     said = after_thinking(output, think)
     for place in places:
@@ -356,7 +361,7 @@ _ATTRIBUTES = frozenset(
 )
 _MOST_ELEMENTS, _MOST_REMOVED, _WITHIN = 64, 16, 20_000
 _NEAR, _LINE, _GROUPED = 240, 100, 600
-# Longer than `remarks` reads: whoever goes on for so long takes the answer back
+# Longer than `remarks` reads: so long a text behind an answer takes it back
 _BEHIND = 1_400
 _ENDING = " \t\r\n$*_`)]}.\\"
 
@@ -471,7 +476,7 @@ def _has_unknown_word(attributes: str) -> bool:
 def _may_be_in_comment(text: str, start: int) -> bool:
     r"""Whether the box at `start` may be in a comment, code or a definition: `% \boxed{2}`.
 
-    Long texts are searched once.
+    A fast test, which may be True without need.
     """
     line = text[text.rfind("\n", 0, start) + 1 : start]
     percent, tick = "%" in line, "`" in line
@@ -608,7 +613,7 @@ _MOST_HEADINGS = 12
 
 
 def _alternatives(text: str, last: Box) -> list[Box]:
-    """The last box under each earlier heading of the same kind as the last box's: `Method 1` if that is `Method 2`."""
+    """The boxes that compete with the last one: the last under each earlier heading of its kind, such as `Method 1`."""
     if text.find(_MACRO) == last.start:
         return []
     headings = list(_ALTERNATIVE.finditer(text, 0, last.start))[-_MOST_HEADINGS:]

@@ -518,7 +518,7 @@ def _without_answer(said: str, text: str) -> str:
     return re.sub(rf"(?<![\w^.,]){re.escape(text)}(?![\w^]|[.,]\d)", " ", said)
 
 
-# A label of a few words in any language, a colon, and perhaps the unit that stands before an amount
+# A label of a few words in any language, a colon, and perhaps a unit before the amount
 _LABELLED = re.compile(
     r"[\s*_$#]*[^\s\d:：.$]+(?:\s[^\s\d:：.$]+){0,2}\s*[*_]*[:：][\s*_$\\(]*(?:[^\W\d_]{1,14}\s)?[$\\(\s]*"
 )
@@ -577,7 +577,7 @@ def _own_sentence(behind: str) -> tuple[str, str]:
     words = behind[len(gap) :]
     if not words.strip():
         return "", ""
-    # behind a new line, or a formula that stands alone, a new sentence begins
+    # a new sentence begins behind a new line or a display formula
     begins = "\n" in gap or (("$$" in gap or "\\]" in gap) and words[:1].isupper())
     if words[:1] == "." and not words[1:2].isdigit():
         begins, words = True, words[1:]
@@ -660,7 +660,7 @@ def _denial_of_words(text: str, first: str, rest: str, before: str, asked: Asked
     clauses = [clause for one in said if _TURNS_BACK.match(one) is not None for clause in re.split("[,;]", one)[:2]]
     for sentence in [*said, *(one for one in clauses if one.strip())]:
         denied = _denied_whole(sentence, f"{asked.text} {before[-WINDOW:].lower()}")
-        # whoever denies more confirms an answer that itself denies, but for `this is not the answer`
+        # a further denial confirms an answer that itself denies, except for `this is not the answer`
         led = sentence is first and sentence[:1] not in ",，" and re.search(_ANSWER, lead_of(before)) is not None
         confirms = itself and denies(denied) and not led and re.search(_ANSWER, sentence.lower()) is None
         if denied and not confirms and CALLS_WRONG.search(text) is None:
@@ -694,7 +694,7 @@ def _taken_back_later(rest: str, text: str, asked: Asked) -> str:
     for sentence in sentences:
         words = WORDS.findall(_CHECKS_OUT.sub("checks", FORMULA.sub(" ", sentence).lower()))
         if words[:1] == ["i"] and len(words) <= _MOST_REMARKED and any(denies(w) or DOUBTS.match(w) for w in words):
-            # whoever says that they have no answer, or doubt it
+            # the writer has no answer, or doubts it
             return " ".join(words)
         if (but := _BUT_UNSPACED.match(sentence)) is not None:
             return but[1]
@@ -923,7 +923,7 @@ _DOZEN = 12
 
 
 def _unknown(words: Sequence[str], said: str, asked: Asked, text: str = "") -> str:
-    """The first word of an answer's sentence behind it that is not understood; empty if there is none.
+    """The first word behind an answer, in its own sentence, that is not understood; empty if there is none.
 
     Behind a preposition, two unknown words are allowed: `in the old hall`. What is counted must be a word of the
     question, because another noun might change the value: `factorial`, `squared`.
@@ -1260,7 +1260,7 @@ class PlainEnd(NamedTuple):
     has_number: bool
 
 
-# Asked twice in a verdict: where an answer is found, and where it is judged
+# Called twice for a verdict: when an answer is found, and when it is judged
 @lru_cache(maxsize=64)
 def plain_end(behind: str) -> PlainEnd | None:
     """The text behind an answer if it is nothing but plain ASCII words, such as `$ dollars every day.`
@@ -1311,7 +1311,7 @@ def plain_sentence(before: str, behind: str, asked: Asked) -> PlainSentence | No
     lead = leads_plainly(lead_of(before), asked)
     if ("next" in before or "follow" in before) and foretold_wrong(before, asked.text):
         return None
-    # another candidate may stand before `or`
+    # before `or` there may be a different answer
     if not lead or lead[-1] == "or" or (not _ANSWERS_PLAINLY.issuperset(lead) and _of_another(lead_of(before), asked)):
         return None
     is_qualified = (len(lead) < 2 or lead[-2] in _IS) and _qualified(before, asked)
@@ -1332,7 +1332,7 @@ def _closes(sign: str | None, behind: str, words: Sequence[str]) -> bool:
     Behind a display no more words may follow.
 
     Args:
-        sign: what opens the formula; empty for no formula, None for a display.
+        sign: the mark that opens the formula; empty for no formula, None for a display.
         behind: the text behind the answer.
         words: its words.
     """
@@ -1341,7 +1341,7 @@ def _closes(sign: str | None, behind: str, words: Sequence[str]) -> bool:
     return (sign == "$") == (behind[:1] == "$") if sign != "\\(" else behind.lstrip(" ")[:2] == "\\)"
 
 
-# Verbs of many languages behind which a value stands at once, or an adverb that bounds or shares it
+# Verbs of many languages that a value follows, or an adverb that bounds or shares it
 _IS = word_set(
     """is are was were equals ist sind est sont son è sono é são jest je är er este yra ir nėra είναι становить
     дорівнює là adalah bằng az"""
@@ -1416,7 +1416,8 @@ _TWO_BOUNDS = re.compile(rf"[\s$]*[-−]?\d[\d.]*[\s$]*(?:\\text\s*\{{\s*)?(?:{_
 def _without_between(text: str, before: str, asked: Asked) -> str:
     """The text before an answer of two bounds, `3 and 5`, with `is` in place of `is between`.
 
-    Unchanged before any other answer, and if the question does not have the word, so that it asks for something else.
+    Unchanged before any other answer. Unchanged, too, if the question does not have the word `between`, because it then
+    asks for something else.
     """
     said = _BETWEEN.search(before) if _TWO_BOUNDS.fullmatch(text) is not None else None
     if said is None or denies(verb := (said["verb"] or "").lower()) or is_adverse(verb):
@@ -1473,9 +1474,10 @@ _TYPESET = re.compile(r"\\[a-zA-Z]+\s*\{?")
 
 
 def _of_another(lead: str, asked: Asked) -> str:
-    """The words before an answer by which it is not the one asked for: `banned` in `the banned answer is`; else empty.
+    """The words before an answer that make it a different one: `banned` in `the banned answer is`; empty if there are
+    none.
 
-    So are `format is` in `the format is`, and `for example`, unless the question asks for an example.
+    `the format is` and `for example` do so, too, unless the question asks for an example.
     """
     if not any(map(lead.__contains__, _HINTS)):
         return ""

@@ -170,6 +170,7 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
     # See Pool
 
     def start(self) -> SandboxProcess:
+        """Start a worker process; see Pool."""
         return SandboxProcess(
             ChildProgram(
                 "agentscope_tuner.verify.sandbox_worker",
@@ -182,12 +183,14 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
         )
 
     def started(self, worker: SandboxProcess, message: bytes) -> None:
+        """Read the first message of a worker; see Pool."""
         reply = json.loads(message)
         if "error" in reply:
             raise JudgeError(f"the symbolic worker could not start: {reply['error']}", cause=Cause.WORKER)
         worker.cpu = reply["cpu"]
 
     def has_room(self, worker: SandboxProcess) -> bool:
+        """Whether a worker may be sent one more comparison; a few short ones are sent ahead."""
         return len(worker.jobs) < 2 or (
             len(worker.jobs) < _MOST_AHEAD and sum(ahead.seconds for ahead in worker.jobs) < _AHEAD_SECONDS
         )
@@ -197,6 +200,11 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
         return self.deadline
 
     def left(self, worker: SandboxProcess) -> float:
+        """Seconds until a worker is looked at again; see Pool.
+
+        Raises:
+            WorkerLost: its comparison has used up its CPU time or its wall time, or the worker has ended.
+        """
         if not worker.jobs:
             return math.inf
         allowed = self.cpu_seconds()
@@ -216,6 +224,7 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
         return min(left, cpu_left + 0.001)
 
     def answered(self, worker: SandboxProcess, message: bytes) -> None:
+        """Take a worker's message: its reply, or that it begins or ends to load sympy."""
         reply = json.loads(message)
         before, worker.cpu = worker.cpu, reply["cpu"]
         worker.loading = "loading" in reply
@@ -223,6 +232,7 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
             self._settle(worker.jobs.popleft(), reply, worker.cpu - before)
 
     def lost(self, worker: SandboxProcess, loss: WorkerLost) -> None:
+        """Take back the comparisons of a worker that has ended; one whose CPU time is up is undecided."""
         if isinstance(loss, CpuTimeUp):
             late = worker.jobs.popleft()
             reason = f"undecided: the {late.kind[0]} stage took more than {self.deadline} s of CPU time"
@@ -233,6 +243,7 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
         super().lost(worker, loss)
 
     def given_up(self, question: QueuedPair, loss: WorkerLost) -> JudgeError:
+        """The error for a comparison that gets no verdict."""
         toll = question.toll
         return JudgeError(
             f"{toll.deaths + toll.losses} symbolic workers died or starved one after another, "
@@ -262,6 +273,7 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
 
 
 def _digest(question: bytes) -> bytes:
+    """A short key for a question."""
     return hashlib.blake2b(question, digest_size=16).digest()
 
 

@@ -100,7 +100,7 @@ def comparable(value: object) -> object:
 
 
 def _comparable(value: object, levels: int) -> object:
-    """`comparable` for a value that may have so many more levels of lists and objects."""
+    """`comparable` for a value with at most `levels` more levels of nested lists and objects."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -162,16 +162,18 @@ def _whole(digits: str) -> int:
 
 
 def _refuse_constant(name: str) -> NoReturn:
+    """Raise for `NaN` or `Infinity`."""
     raise NotStrictJsonError(f"{name} is no JSON number")
 
 
 def stated_json(text: str, *, fence: bool) -> str:
     """The part of `text` that should be its one JSON value: the only code block, or else all of the text.
 
-    Words may stand around the code block. Two blocks would be two values, so the text is refused.
+    Other words may be around the code block. Two blocks would be two values, so such a text is refused.
 
     Args:
-        fence: whether the value may stand in a code block.
+        text: an answer.
+        fence: whether the value may be in a code block.
 
     Raises:
         NotStrictJsonError: the text has several code blocks, or an unclosed one.

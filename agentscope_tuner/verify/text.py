@@ -44,10 +44,13 @@ _FENCE = re.compile(r"^[ \t]{0,3}(`{3,}+|~{3,}+)([^\n`]*+)$", re.MULTILINE)
 
 
 class Fenced(NamedTuple):
-    """Attributes:
-    blocks: the contents of the code fences, in order.
-    outside: the rest of the text, with a line break in place of each block.
-    closed: whether the last fence is closed; the text behind an unclosed fence is in neither `blocks` nor `outside`.
+    """A text split at its code fences.
+
+    Attributes:
+        blocks: the contents of the code fences, in order.
+        outside: the rest of the text, with a line break in place of each block.
+        closed: whether the last fence is closed; the text behind an unclosed fence is in neither `blocks` nor
+            `outside`.
     """
 
     blocks: list[str]
@@ -93,7 +96,7 @@ _JOINED_BEFORE = (
     r"\s{0,3}(?:option\s)?[(\[（*_]{0,3}\Z"
 )
 _LOOK_BACK = 24
-#: The value of `Letters.letters` where an `or` leaves the choice open.
+#: The value of `Letters.letters` if an `or` leaves the choice open.
 OPEN = "?"
 # A word behind a lone `A` or `I`, which is then an article or a pronoun. The listed words may follow an option's letter
 _WORD_BEHIND = re.compile(
@@ -104,10 +107,12 @@ _WORD_BEHIND = re.compile(
 
 
 class Letters(NamedTuple):
-    """Attributes:
-    letters: the letters in upper case, in alphabetical order, each once; or `OPEN`.
-    start: the position in the text at which they begin.
-    end: the position at which they and their brackets end.
+    """The letters of options at one position of a text, such as `A and C`.
+
+    Attributes:
+        letters: the letters in upper case, in alphabetical order, each once; or `OPEN`.
+        start: the position in the text at which they begin.
+        end: the position at which they and their brackets end.
     """
 
     letters: str
@@ -247,10 +252,12 @@ _LANGUAGE_WORD = regex.compile(rf"[{_UNSPACED}]|[\p{{L}}\p{{M}}--[{_UNSPACED}]]{
 
 
 class LanguageShare(NamedTuple):
-    """Attributes:
-    share: the share of the words that are in the language's scripts, 0.0 to 1.0.
-    ours: the number of these words.
-    total: the number of all words.
+    """How many words of a text are in the scripts of a language.
+
+    Attributes:
+        share: the share of the words that are in the language's scripts, 0.0 to 1.0.
+        ours: the number of these words.
+        total: the number of all words.
     """
 
     share: float
@@ -301,9 +308,11 @@ _WHOLE_WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 
 
 class TextMatch(NamedTuple):
-    """Attributes:
-    exact: SQuAD's exact match: the normalised texts are the same.
-    f1: SQuAD's F1, 0.0 to 1.0.
+    """How well an answer matches its references.
+
+    Attributes:
+        exact: SQuAD's exact match: the normalised texts are the same.
+        f1: SQuAD's F1, 0.0 to 1.0.
     """
 
     exact: bool

@@ -22,8 +22,8 @@ from agentscope_tuner.verify import re
 def abroad() -> dict[str, str]:
     """The meaning in English of words of other languages: `metro` is `meter`.
 
-    Meanings are units, `square`, `percent`, `per`, `and`, and `or`. `python -m benchmarks.math.languages` makes the
-    file from the Unicode CLDR, with every word in all its cases.
+    Meanings are units, `square`, `percent`, `per`, `and`, and `or`. `words_abroad.txt` has every word in all its cases;
+    `python -m benchmarks.math.languages` makes it from the Unicode CLDR.
     """
     lines = Path(__file__).with_name("words_abroad.txt").read_text(encoding="utf-8").splitlines()
     return {form: name for name, _, forms in (line.partition(": ") for line in lines[1:]) for form in forms.split()}
@@ -117,7 +117,7 @@ DENIES = word_set(
 )
 
 
-# Reflexive pronouns of some languages, and conjunctions of others: they suppose only where a clause begins
+# Reflexive pronouns of some languages, and conjunctions of others: they suppose only at the beginning of a clause
 SUPPOSES_FIRST = frozenset({"si", "se"})
 
 
@@ -144,7 +144,7 @@ SO = word_set(
     즉 тому отже tedy proto takže άρα επομένως بنابراین پس prin urmare deci tehát így siis joten altså dakle stoga
     לכן সুতরাং অতএব kwa hiyo samakatuwid"""
 )
-# Words that begin a part of a sentence which says why, where or when
+# Words that begin a reason, a place or a time
 OPENS = word_set(
     """because since as which where so when if thus therefore hence and giving making after before by with in on at
     for from of to or per ie eg using due given while during among between within across throughout until who whose
@@ -300,7 +300,7 @@ class Asked:
     def means_else(self, word: str) -> bool:
         """Whether a word that denies or offers something means something else in the question's language.
 
-        `no` does in Portuguese, where it is `in the`.
+        `no` denies nothing in Portuguese, where it means `in the`.
         """
         return word in _HOMOGRAPHS and _language(self.text) in _HOMOGRAPHS[word]
 
@@ -318,7 +318,7 @@ class Asked:
             if not word.endswith("\u064b\u0627"):
                 return False
         own = BEHIND_NAME.sub("", word)
-        # inflected words share their beginnings; short ones must be there as they stand
+        # inflected words share their beginnings; short ones must be the same
         stem = f" {own[: max(len(own) - 3, 4)]}" if len(own) >= _SHORT else f" {own} "
         return stem in _spaced(self.text) or self.allows(word)
 
@@ -396,6 +396,7 @@ def _root(word: str) -> str:
 
 @lru_cache(maxsize=1_024)
 def _roots(text: str) -> frozenset[str]:
+    """The roots of all Arabic words of a text; see `_root`."""
     return frozenset(map(_root, _ARABIC.findall(text)))
 
 
@@ -594,7 +595,7 @@ _CONTRARY = re.compile(
 )
 
 
-# `that is` in French, where it stands right before the value; at the beginning of a sentence it is `let`
+# French for `that is`, if it is right before the value; at the beginning of a sentence it means `let`
 _THAT_IS = re.compile(r",\s*soit[\s$*\\(]*\Z")
 
 
@@ -957,7 +958,7 @@ _BY_MEANS_OF = re.compile(
 
 
 def _turns(word: str) -> bool:
-    """Whether a word calls an answer wrong or doubts it: `wrong`. Text without spaces may also change it."""
+    """Whether a word calls an answer wrong or doubts it: `wrong`. In text without spaces, whether a part of it does."""
     if IS_UNSPACED.search(word) is not None:
         return _TURNS_UNSPACED.search(word) is not None
     return CALLS_WRONG.search(word) is not None or DOUBTS.search(word) is not None
