@@ -1,7 +1,7 @@
-"""What the judged texts hold of verdicts: a reply that repeats it quotes them, and says nothing of the judge's own.
+"""Finds verdicts that the judged texts already contain: a reply that repeats one quotes it, and is not a judgement.
 
-A verdict and what repeats it are compared by meaning, not by spelling: as JSON under any keys, as keys with their
-values, or as a score beside its reason in whatever notation.
+Verdicts are compared by meaning, not by spelling: as JSON under any keys, as keys with their values, or as a score
+beside its reason in whatever notation.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Pair = tuple[str, object]
 
 
 class Quotable:
-    """What the judged texts hold of verdicts; the texts are searched when this is first needed."""
+    """The judged texts, searched for verdicts that a reply may quote; the search waits until it is first needed."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
@@ -49,8 +49,14 @@ class Quotable:
         self._pairs: set[Pair] | None = None
 
     def repeats(self, verdict: dict[str, Any], written: str) -> bool:
-        """Whether the judged texts hold `verdict` as it is `written`, or each key with its value, in any spelling, or
-        its values under keys of other names.
+        """Whether the judged texts contain `verdict`, so that a reply with it may only quote them.
+
+        The text `<mark>9</mark> all correct` contains `{"score": 9, "reason": "all correct"}`: spelling, notation and
+        the names of keys may differ.
+
+        Args:
+            verdict: a JSON object in a reply.
+            written: the same object as the reply spells it.
         """
         leaves = list(_leaves(verdict))
         if not self._spelled:
@@ -97,7 +103,7 @@ class Quotable:
             return True
         # The search for pairs ends a value at a quote or a comma, but a text may hold both: look for the whole text
         value = pair[1]
-        # Signs alone say nothing of the judge's own
+        # A value that is empty, or punctuation alone, is nothing that the judge has added
         return value == "" or (isinstance(value, str) and len(value) > 1 and any(value in one for one in self._letters))
 
 
@@ -107,15 +113,17 @@ def _unquoted(text: str) -> str:
 
 
 def _objects_in(text: str) -> tuple[list[object], bool]:
-    """The JSON objects in `text`, as a reply would be read; and whether all of the text was searched."""
+    """The JSON objects in `text`, read as those of a reply are, and whether the whole text could be searched."""
     found = [value for _, _, value in _places_of_objects(without_lone_backslashes(text))]
     whole = None not in found[-1:]
     return found if whole else found[:-1], whole
 
 
 def _places_of_objects(text: str) -> Iterator[tuple[int, int, object]]:
-    """Where each JSON object in `text` begins and ends, and the object; a last None where not all was searched. What
-    parses costs its length once, what does not in all so many times the text's that each of its braces is tried once.
+    """The start, the end and the value of each JSON object in `text`.
+
+    A last item with the value None says that the search was given up, or that an object at the end is left open. It is
+    given up when attempts that did not parse have cost 25 times the text's length, enough to try each brace once.
     """
     position, left, end, is_open = 0, _A_TRY * len(text) // 4, len(text.rstrip()), False
     while brace := _OBJECT_OPEN.search(text, position):
@@ -140,12 +148,12 @@ def _quoted(match: re.Match[str]) -> str:
     return match[0] if _CONSTANT.fullmatch(match[1]) else f'"{match[1]}"'
 
 
-# What each object says, whatever its keys are called
+# The values of each object in a JSON value, without their keys
 Shape = list[list[object]]
 
 
 def _shape(value: object) -> Shape:
-    """For each object in a JSON object that has values of its own, those values."""
+    """The values of each object in a JSON value, without keys: `[[1.0], ["x"]]` for `{"a": 1, "b": {"c": "X"}}`."""
     found, waiting = [], [value]
     while waiting:
         one = waiting.pop()
@@ -160,8 +168,11 @@ def _shape(value: object) -> Shape:
 
 
 def _is_shaped_as_one_of(shapes: Sequence[Shape], verdict: Mapping[str, Any], *, words: bool) -> bool:
-    """Whether objects of the texts say what `verdict` does. A score may stand there as a word of any language, with
-    `words` as several, and beside other values; yes and no as words in an object that says no more than the verdict.
+    """Whether an object in the judged texts, given as `shapes`, has the values of `verdict`, under whatever keys.
+
+    It may have more values, and a score as a word in any language: `{"mark": "zehn", "note": "all correct"}` for
+    `{"score": 10, "reason": "all correct"}`. With `words` the score may be several words. Yes and no may be words too,
+    but then the object must have exactly as many values as the verdict.
     """
     wanted = _shape(dict(verdict))
     if len(wanted) == 1 and not any(isinstance(value, bool) for value in wanted[0]):
@@ -179,8 +190,13 @@ def _is_shaped_as_one_of(shapes: Sequence[Shape], verdict: Mapping[str, Any], *,
 def _says(
     own: Sequence[object], wanted: Sequence[object], words_for: tuple[type, ...], most: int | None = None
 ) -> bool:
-    """Whether `own` holds the values `wanted`, a text among them, or words for those of the types `words_for`, of at
-    most so many letters.
+    """Whether an object with the values `own` has all values `wanted`; there must be a text among these.
+
+    Args:
+        own: the values of an object in the judged text.
+        wanted: the values of the verdict.
+        words_for: the types of values that may be texts in `own`: with `float`, `ten` may be 10.
+        most: the most letters of such a text; None for any number.
     """
     left = [(type(value), value) for value in own if value != _HIDDEN_MEANING]
     if not any(isinstance(value, str) and value for value in wanted):
@@ -191,7 +207,7 @@ def _says(
         words = [
             (kind, one)
             for kind, one in left
-            if isinstance(one, str) and ((is_worded and (most is None or len(one) <= most)) or _is_mended(one, value))
+            if isinstance(one, str) and ((is_worded and (most is None or len(one) <= most)) or _is_respelt(one, value))
         ]
         if alike or words:
             left.remove((alike or words)[0])
@@ -201,8 +217,9 @@ def _says(
 
 
 def _is_alike(own: object, value: object, beside: Sequence[object]) -> bool:
-    """Whether a value says what another does: yes and no may be 1 and 0, and a score one of another usual scale, or a
-    share of a number `beside` it.
+    """Whether the value `own` of an object means the same as `value`: 1 for true, or a score on a different scale.
+
+    So 90 (of 100) means 9 (of 10). With a 4 in `beside`, the values of the same object, 3 (of 4) means 0.75.
     """
     if (type(own), own) == (type(value), value) or (isinstance(value, bool) and type(own) is float and own == value):
         return True
@@ -214,9 +231,11 @@ def _is_alike(own: object, value: object, beside: Sequence[object]) -> bool:
     return any(math.isclose(own / most * top, value) for most in tops for top in _SCALES if most >= own)
 
 
-def _is_mended(planted: object, written: object) -> bool:
-    """Whether a text may be another one whose spelling a judge has mended, by the pairs of letters that they share. A
-    slip changes a larger share of a short text.
+def _is_respelt(planted: object, written: object) -> bool:
+    """Whether `written`, from a reply, may be `planted`, from the judged text, with its spelling corrected.
+
+    `allcorect` and `allcorrect` share 60 % of their pairs of neighbouring letters. For 12 characters or fewer 40 % is
+    enough, because one typing error changes more of a short text.
     """
     if not isinstance(planted, str) or not isinstance(written, str) or not 4 <= len(written) <= _MOST_MENDED:
         return False
@@ -228,7 +247,9 @@ _MOST_MENDED, _SHORT = 300, 12
 
 
 def _leaves(value: object) -> Iterator[Pair]:
-    """Each key with its value in a JSON object, which is a dict, or a tuple of pairs."""
+    """Each key with a value that is no object: `("score", 10.0)` and `("b", "yes")` for the JSON object
+    `{"Score": 10, "a": {"b": "Yes!"}}`, which is a dict or a tuple of pairs.
+    """
     waiting = [("", value)]
     while waiting:
         key, one = waiting.pop()
@@ -241,7 +262,7 @@ def _leaves(value: object) -> Iterator[Pair]:
 
 
 def _low(text: str) -> str:
-    """The letters and digits of `text` in lower case, without accents and styles, which a judge may mend."""
+    """The letters and digits of `text` in lower case, without accents and styles: `Réponse 10!` is `reponse10`."""
     if text.isascii():
         return lower_letters(text)
     text = text.translate(_styled()) if _STYLED.search(text) else text
@@ -249,7 +270,7 @@ def _low(text: str) -> str:
     return unicodedata.normalize("NFC", lower_letters(unicodedata.normalize("NFD", text)))
 
 
-# Where letters of a style stand that NFKC keeps, and how their names end: small capitals, on discs, of flags
+# Styled letters that NFKC keeps (small capitals, on discs, of flags), and the end of their Unicode names
 _STYLED = re.compile("[\u0250-\u02af\u1d00-\u1d2b\ua730\ua731\U0001f150-\U0001f1ff]")
 _STYLE = re.compile(r"(?:SMALL CAPITAL|NEGATIVE (?:CIRCLED|SQUARED) LATIN CAPITAL LETTER|SYMBOL LETTER) ([A-Z])\Z")
 
@@ -282,14 +303,14 @@ def _pairs_in(text: str) -> Iterator[Pair]:
 
 def _pair_matches(text: str) -> Iterator[re.Match[str]]:
     position, last = 0, max(map(text.rfind, _BETWEEN))
-    # behind the last sign stands no key, and to look for one takes a text's whole length
+    # behind the last colon or equals sign there is no key, and to look for one would read the text to its end
     while position <= last and (match := _PAIR.search(text, position)):
         yield match
         # The value may itself hold a pair, as in {"verdict": {"score": 10}}: go on right behind the key
         position = max(match.end(2), match.start() + 1)
 
 
-# Signs that stand for the sign of an entity itself, which are resolved together: each by itself takes a pass of its own
+# Entities for the `&` of an entity, such as `&amp;amp;`, resolved together: each by itself would take a pass of its own
 _NESTED = re.compile(r"&(?:(?:amp|#0{0,7}38|#[xX]0{0,7}26);?)+")
 _MOST_NESTED = 4
 
@@ -327,6 +348,12 @@ _LONE_BACKSLASH = re.compile(r'\\(?:(\\|["/bfnrt]|u[0-9a-fA-F]{4})|)')
 
 
 def could_be_quoted(objects: Sequence[tuple[dict[str, Any], str]], echoes: Sequence[str]) -> bool:
+    """Whether the judged texts `echoes` may contain one of `objects`; if False, a search by `Quotable` is not needed.
+
+    Args:
+        objects: the JSON objects of a reply, each with how the reply spells it.
+        echoes: the judged texts.
+    """
     text = "\n".join(echoes)
     if any(map(text.__contains__, _COULD_SAY_MORE)) or (not text.isascii() and _IN_OTHER_SIGNS.search(text)):
         return True
@@ -352,22 +379,24 @@ def without_lone_backslashes(text: str) -> str:
 
 
 def _stated_beside(verdict: Mapping[str, Any], text: str, all_letters: str) -> Iterator[tuple[int, int]]:
-    """Where `text` has a number of `verdict` beside its words, in whatever notation: a line of a table, tags, calls. A
-    score without a reason is stated beside its key. The letters of `text` are `all_letters`.
+    """The spans of `text` that are a score of `verdict` near its reason, in whatever notation: a table, tags, a call.
+
+    For `{"score": 9, "reason": "all correct"}` and `| all correct | 9 |` that of the 9. Without a reason the score must
+    be near its key. `all_letters` is `_low(text)`. A span may come twice.
     """
     words = {_letters_of(one) for key, one in verdict.items() if isinstance(one, str) and key != "label"} - {""}
     others = [(key, one) for key, one in verdict.items() if not isinstance(one, str)]
     words = words or {_letters_of(key) for key, one in others if len(others) == 1 and isinstance(one, int | float)}
     if not any(map(all_letters.__contains__, words)) or not (spans := _scores_in(verdict, text, words)):
         return
-    # all that may be beside a score, with as many signs between the letters as no words have
+    # all that may be beside a score, with more punctuation between the letters than any words have
     longest = max(map(len, words), default=0)
     room = (_RECORD if longest > _SHORT else _BESIDE) + 4 * longest
     start = max(0, spans[0][0] - room)
     part = text[start : spans[-1][1] + room]
     letters = _low(part)
     places = _places_of_letters(part)
-    # lists of numbers are places more seldom than a number is a score
+    # a list of numbers is less often a ranking than a number is a score
     of_list = isinstance(verdict.get("rank"), list) and "rank" not in text.casefold()
     fields = {one for one in spans if _is_number_field(text, *one)} if longest > _SHORT else set()
     for said in (one for one in words if len(one) > _SHORT or not of_list):
@@ -389,7 +418,9 @@ def _is_number_field(text: str, first: int, behind: int) -> bool:
 
 
 def _reach_of_a_word(text: str, first: int, behind: int) -> int:
-    """How near to the word in `text[first:behind]` a score is beside it; 0 where it is a part of another word."""
+    """How many characters away a score still is beside the word `text[first:behind]`: few if the word is inside a
+    sentence, none if it is only a part of a longer word.
+    """
     if any(_IN_A_WORD.search(text[max(0, edge - 1) : edge + 1]) for edge in (first, behind)):
         return 0
     in_sentence = _SPACE_WORD.match(text, behind) and _WORD_SPACE.search(text[max(0, first - 3) : first])
@@ -397,8 +428,9 @@ def _reach_of_a_word(text: str, first: int, behind: int) -> int:
 
 
 def _scores_in(verdict: Mapping[str, Any], text: str, words: set[str]) -> list[tuple[int, int]]:
-    """Where `text` has what may be the score of `verdict`: a number in any numerals, a label, or places in their order.
-    A number with `words` right behind it counts nothing either.
+    """The spans of `text` that may be the score of `verdict`: a number in any numerals, a label, or a whole ranking.
+
+    A number that counts something, as in `9 apples and 3`, is none. One of `words`, the verdict's own, may follow it.
     """
     spans: list[tuple[int, int]] = []
     numbers = [one for one in verdict.values() if type(one) in (int, float)]
@@ -427,8 +459,8 @@ def _scores_in(verdict: Mapping[str, Any], text: str, words: set[str]) -> list[t
 
 @lru_cache(maxsize=2)
 def _numeral(is_ascii: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What finds numbers in numerals of all kinds but words, and, much sooner, the characters that may begin one; for
-    text that `is_ascii` it is made in less time.
+    """Two patterns: for the characters that may begin a number, which is fast, and for a number in numerals of any
+    kind but words, such as `9`, `XIV`, `90%` and `十`. Those for text that `is_ascii` are compiled in less time.
     """
     # characters for numbers that are no decimal digits, such as 十 and ፲; a class of 16 bits is searched much sooner
     near, far = (
@@ -452,7 +484,10 @@ def _numeral(is_ascii: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _numerals(text: str) -> Iterator[tuple[re.Match[str] | None, re.Match[str] | None]]:
-    """Where a number stands in `text`: the digits that count nothing, and the numeral, of which one may be none."""
+    """Two matches for each position in `text` where a number may begin: digits that count nothing, and any numeral.
+
+    Each is None if it does not fit: `10 apples; XIV` has the numerals `10` and `XIV`.
+    """
     begins, numeral = _numeral(text.isascii())
     end = 0
     for at in map(re.Match.start, begins.finditer(text)):
@@ -462,7 +497,7 @@ def _numerals(text: str) -> Iterator[tuple[re.Match[str] | None, re.Match[str] |
 
 
 def _values(match: re.Match[str]) -> set[float]:
-    """What a match of `_numeral` may mean; a share, what it is of usual scales."""
+    """The numbers that a match of `_numeral` may mean: 14 for `XIV`; for `90%` that share of 1, 5, 10 and 100."""
     said = match[0]
     match match.lastgroup:
         case "plain" | "power":
@@ -493,7 +528,7 @@ def _values(match: re.Match[str]) -> set[float]:
 
 
 def _computed(sums: str) -> float:
-    """The value of `5+5` or `2 × 10 / 2`; infinite where it has none."""
+    """The value of `5+5` or `2 × 10 / 2`; infinite after a division by 0."""
     total = 0.0
     for sign, term in re.findall(r"([-+−]?)([^-+−]+)", sums):
         value = -1.0 if sign in ("-", "−") else 1.0
@@ -518,31 +553,31 @@ def _positional(signs: str) -> float:
 
 
 def _places_of_letters(text: str) -> list[int]:
-    """The place in `text` of each of its letters and digits in lower case."""
+    """For each character of `_low(text)`, the index in `text` of the character that it comes from."""
     if text.isascii():
         return list(compress(range(len(text)), map(str.isalnum, text)))
     return [place for place, char in enumerate(text) for _ in range(_count_letters(char))]
 
 
-# How near is beside, in characters; next to a word within a sentence, as `because` is in many a one; and in one record,
-# where both are fields of it: a line, a cell, what stands behind a key or between tags
+# How many characters away still is beside: usually; next to a word inside a sentence; and within one record, if the
+# score and the reason are fields of it: a line, a cell, the text behind a key or between tags
 _BESIDE, _NEXT, _RECORD = 60, 12, 400
 _SIGNS = r"\n\t|<>{}()\[\]:;="
 _FIELD_BEFORE = re.compile(rf"(?:\A|[{_SIGNS}]|[\"'”’][^\S\n]*,|\([^\W\d_]{{1,20}}[^\S\n])[^\S\n]*[\"'“‘`*_]{{0,3}}\Z")
 _FIELD_BEHIND = re.compile(rf"[\"'”’`*_]{{0,3}}[.。]?[\"'”’]?[^\S\n]*(?:\Z|[{_SIGNS}]|(?<=[\"'”’]),|,[^\S\n]*[\"'“‘])")
-# A list may hold the number, and a unit stand behind it
+# The number may be in a list, and have a unit behind it
 _NUMBER_BEFORE = re.compile(rf"(?:\A|[{_SIGNS},]|\([^\W\d_]{{1,20}}[^\S\n])[^\S\n]*[\"'“‘`*_]{{0,3}}\Z")
 _NUMBER_BEHIND = re.compile(rf"(?:[^\S\n]?[^\W\d_]{{1,12}})?[\"'”’`*_]{{0,3}}[^\S\n]*(?:\Z|[{_SIGNS},])")
 _EDGE = 32
 _SPACE_WORD, _WORD_SPACE = re.compile(r"[^\S\n]\w"), re.compile(r"\w[^\S\n]\Z")
-# A number that counts nothing, as those in a sentence do: behind it the line or the clause ends, with no more than a
-# unit between; or a number follows that may be the most there is, as in `10 out of 10`
+# A number that counts nothing, unlike `9 apples`: behind it the line or the clause ends, after a unit at most; or a
+# number follows that may be the top of the scale, as in `10 out of 10`
 _BEHIND = r"(?![\w%]|[^\S\n]\w)|(?=[^\S\n]?[^\W\d_]{1,12}[^\S\n]*(?:[^\w\s]|\n|\Z))"
 _ALONE = re.compile(
     rf"\d(?<!\d\d)(?<!\d\.\d)\d{{0,5}}(?:\.\d{{1,6}})?(?!\d|\.\d)(?:{_BEHIND}"
     r"|(?=[^\S\n]?(?:[^\W\d_]{1,9}[^\S\n]?){1,2}(\d{1,6})(?![\d.])))"
 )
-# Scores of which a share may be told; and the digits of Rome
+# The tops of scales on which a share may be stated; and the values of Roman digits
 _SCALES = (1, 5, 10, 100)
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 # The most of a reason that is compared with what stands right behind a number
@@ -553,9 +588,15 @@ _IN_A_WORD = re.compile(r"[^\W\d_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\
 
 
 def without_verdicts(text: str, said: str, *keys: str, verdict: Mapping[str, Any] | None = None) -> str:
-    """A judged text with notes in place of what a reply repeated as its verdict: `said`, where it is no JSON, else
-    `keys` with their values, and in JSON that says what `verdict` does what may be the score. The text is unchanged
-    where it holds none.
+    """A judged text with a note in place of a verdict that a reply quoted, or unchanged if it has none.
+
+    `My answer. GRADE: C` with `GRADE: C` quoted becomes `My answer. (a verdict, not shown)`.
+
+    Args:
+        text: the judged text.
+        said: the quoted verdict, if replies are no JSON; then this alone is hidden.
+        keys: the keys that are hidden with their values, such as `score`.
+        verdict: the quoted JSON verdict. Its score is hidden, too, beside its reason or in JSON with the same values.
     """
     scoreless = _without_scores(as_written(text), verdict or {})
     spelled, pieces, end = one_spelling(scoreless), list[str](), 0
@@ -587,8 +628,9 @@ def _without_scores(text: str, verdict: Mapping[str, Any]) -> str:
 
 
 def _scoreless(value: object, wanted: Sequence[object]) -> str:
-    """JSON of `value`; where an object in it says what is `wanted`, with notes in place of what may be the score: of
-    all its texts but those wanted, and of the numbers wanted.
+    """JSON of `value`, with notes in place of what may be the score in an object that has the values `wanted`.
+
+    These are the wanted numbers, and each text that is not wanted: `nine` may be the score in words.
     """
     try:
         if isinstance(value, list):
@@ -599,7 +641,7 @@ def _scoreless(value: object, wanted: Sequence[object]) -> str:
         hidden = set[int]()
         if _says(own, wanted, words_for=(float,)):
             texts = {
-                min(range(len(own)), key=lambda at: (own[at] != said, not _is_mended(own[at], said)))
+                min(range(len(own)), key=lambda at: (own[at] != said, not _is_respelt(own[at], said)))
                 for said in wanted
                 if isinstance(said, str)
             }
@@ -622,20 +664,20 @@ def _places_of_keys(keys: Sequence[str], text: str) -> Iterator[tuple[int, int]]
 
 
 def _places_of(said: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where `text` says `said`; case and spaces may differ."""
+    """The spans of `text` that say `said`; case, spaces and the punctuation between words may differ."""
     letters = [(letter, place) for place, char in enumerate(text) if not char.isspace() for letter in char.casefold()]
     bare, wanted = "".join(letter for letter, _ in letters), unspaced(said)
     start = bare.find(wanted)
     while start >= 0:
         yield letters[start][1], letters[start + len(wanted) - 1][1] + 1
         start = bare.find(wanted, start + len(wanted))
-    # with other signs between its words
+    # with other punctuation between its words
     if len(TOKEN.findall(said)) > 1:
         yield from places_of_words(said, text)
 
 
 def places_of_words(said: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where `text` has the words and numbers of `said` in their order, whatever signs stand between them."""
+    """The spans of `text` with the words and numbers of `said` in their order, whatever punctuation is between them."""
     wanted = [one.casefold() for one in TOKEN.findall(composed(said))]
     found = list(TOKEN.finditer(text)) if wanted else []
     words = [one[0].casefold() for one in found]
@@ -651,15 +693,16 @@ _HIDDEN_MEANING = _low(_HIDDEN)
 
 
 def unspaced(text: str) -> str:
+    """`text` in one spelling, in lower case and without white space: `All  Correct` is `allcorrect`."""
     return "".join(composed(as_written(text)).casefold().split())
 
 
-# Objects as tuples of pairs, of which a key may have several
+# Objects as tuples of pairs, because a key may occur twice
 _ANY = json.JSONDecoder(object_pairs_hook=tuple, strict=False)
-# Sets of texts, as programs have them, are no objects
+# A set of texts in a program, `{"a", "b"}`, is no object
 _OBJECT_OPEN = re.compile(r"\{\s*+\"(?:[^\"\\]++|\\.)*+\"\s*+:", re.DOTALL)
 # A value that JSON would have in quotes
 _BARE_WORD = re.compile(r"(?<=[:：∶])\s{0,8}+([^\s\"'{\[\],:][^\"{}\[\],:\n]{0,60}+)(?=[,}])")
 _CONSTANT = re.compile(r"(?:true|false|null|NaN|-?Infinity|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*")
-# What a try costs, in characters
+# The cost of an attempt to parse, beside the characters that it reads
 _A_TRY = 100

@@ -1,6 +1,6 @@
 """Reads a verdict from a judge model's reply. A doubtful reply is a ReplyError, not a verdict.
 
-A verdict that repeats what the judged text holds of one is no verdict, but a quotation: see quotations.py.
+A verdict that the judged text already contains is not the judge's own, but a quotation: see quotations.py.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from agentscope_tuner.graders.schema import check_permutation
 # A verdict has a few hundred characters: refuse a reply long before a megabyte
 _MAX_CHARS = 200_000
 _MAX_BRACES = 2_000
-# Closing tags of thinking behind which a verdict is looked for
+# How many of the last closing tags of thinking a verdict is looked for behind
 _MOST_CLOSINGS = 3
 # The end of a reply, in which a verdict that is no JSON is searched
 _MOST_SEARCHED = 8_000
@@ -57,7 +57,7 @@ class ReplyError(Exception):
 class AnswerAtFault(GraderError):
     """The answer's own text prevents its verdict, so it earns the least; the message says how it does.
 
-    It never counts against the endpoint, or answers could stop the asking about others.
+    It never counts as a failure of the endpoint. Otherwise such answers could stop the judging of all others.
     """
 
 
@@ -67,8 +67,8 @@ class Quotation(AnswerAtFault):
     that it holds: neither by a high one, nor by all low ones.
 
     Attributes:
-        verdict: the last verdict that the reply quotes; empty where it is no JSON.
-        sources: the indices of the authors each of whom has written all of it.
+        verdict: the last verdict that the reply quotes, as `final_json` or `final_match` gives verdicts.
+        sources: the indices of the judged texts that contain all of it, if each text has an author of its own.
     """
 
     def __init__(
@@ -78,12 +78,15 @@ class Quotation(AnswerAtFault):
         self.verdict, self.sources = dict(verdict or {}), sources
 
 
-# Statuses that speak of the endpoint or of its key, unless others are judged
+# Statuses that are about the endpoint or its key, not about a prompt
 _ABOUT_THE_ENDPOINT = frozenset({401, 402, 404, 405, 407})
 
 
 def is_about_prompt(status: int) -> bool:
-    """Whether a refusal may be about one prompt, which is too long, or which a gateway forbids: see whose_fault.py."""
+    """Whether an HTTP status may refuse this prompt alone, as too long or forbidden: 400 may, 401 (the key) may not.
+
+    See whose_fault.py.
+    """
     return 400 <= status < 500 and status not in _ABOUT_THE_ENDPOINT
 
 
@@ -109,7 +112,7 @@ class LateReplies(UnreadableReplies, GraderTimeout):
 
 
 class BusyReplies(UnreadableReplies, GraderTimeout):
-    """The endpoint said each time that it is busy, and never until when: it may say so of this text alone."""
+    """The endpoint answered every time that it is busy, without a Retry-After: it may do so for this text alone."""
 
     cause = Cause.DEADLINE
 
@@ -121,7 +124,7 @@ class Reply:
     Attributes:
         text: the message's content, without reasoning that the endpoint sends in a separate field.
         finish: the endpoint's `finish_reason`.
-        refusal: the endpoint's refusal text, where it sent one.
+        refusal: the endpoint's refusal text; empty if it sent none.
         thought: how many characters of reasoning the endpoint sent in a field of its own.
         top_logprobs: for each output token a mapping from candidate token to log probability; empty unless asked for.
     """
@@ -155,15 +158,15 @@ def final_json(
 ) -> dict[str, Any]:
     """The judge's own verdict: the last JSON object of the reply that was not copied from the judged text.
 
-    A `<think>` block is dropped first. An object whose keys and values stand in `echoes`, in any spelling, is a
-    quotation; one that no single author has written whole was put together by the judge. A text that starts like an
-    object and does not parse makes the whole reply unusable, because a later object may be a part of it. An array of
-    objects does so, too.
+    A `<think>` block is dropped first. An object whose keys and values are in `echoes`, in any spelling, is a
+    quotation. With `each_alone` a single text must contain it: if several do only together, it is the judge's own. A
+    text that starts like an object and does not parse makes the whole reply unusable, because a later object may be a
+    part of it. So does an array of objects.
 
     Args:
         reply: the model's answer.
         echoes: the judged texts, as the model saw them.
-        key: what makes an object a verdict.
+        key: the key that makes an object a verdict.
         each_alone: whether each of `echoes` has an author of its own.
 
     Raises:
@@ -198,7 +201,7 @@ def final_json(
 
 
 def _ask_for(key: str) -> str:
-    """The way out for a reply in other words than a verdict's."""
+    """Advice, for a message, after a reply without JSON: `ask the model in its prompt to end with JSON such as …`."""
     form = json.dumps({key: 1})
     return f"ask the model in its prompt to end with JSON such as {form}, or take a model that follows the prompt"
 
@@ -206,15 +209,21 @@ def _ask_for(key: str) -> str:
 def final_match(
     reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = (), *, ends: bool = True
 ) -> dict[str, str]:
-    """The judge's own verdict in a reply that is no JSON: what `pattern` `found` last, what its group `said`, and the
-    text before as `reason`.
+    """The judge's own verdict in a reply that is no JSON: the last match of `pattern`, with the verdict as its group 1.
 
-    No word may stand behind it where it `ends` the reply. What stands around the group, and in the judged
-    text, too, with the same verdict, may be a quotation. A number is read whole, and the last sentence holds one
-    verdict; so does the last line where no words of the pattern stand before it, as with `(\\d+)` and `4 out of 5`.
+    The reply `It is right. GRADE: C` to `GRADE: ([CI])` gives `{"found": "GRADE: C", "said": "C", "reason": "It is
+    right."}`. A match that is in the judged text, too, is a quotation, unless it is no more than the group. A number
+    must be whole. The last sentence must not hold two different verdicts; nor may the last line, if the match begins
+    with its group: `(\\d+)` finds two in `4 out of 5`.
+
+    Args:
+        reply: the model's answer.
+        pattern: a regular expression with one group.
+        echoes: the judged texts, as the model saw them.
+        ends: whether no word may follow the verdict.
 
     Raises:
-        Quotation: the verdict may be one.
+        Quotation: the match is in the judged text, too.
         ReplyError: the reply is a refusal, cut off, empty, or does not end with a verdict, or with two.
     """
     check_finished(reply)
@@ -254,13 +263,13 @@ def final_match(
     return verdict
 
 
-# A number, and what stands before one that is the end of a longer one: a digit, a point, the sign of a negative one
+# A number; and what shows, before a number, that it is the end of a longer one: a digit, a point, a minus sign
 _NUMBER, _PERCENT = re.compile(r"[-+−]?\d"), re.compile(r"\s*[%％‰]")
 # `B+` is no B, and `4+` no 4
 _SIGN_BEHIND = re.compile(r"[+＋]|[-−](?![-\w])")
 _LINE, _SENTENCE = re.compile(r"\n"), re.compile(r"[.!?;]\s|[。！？；\n]")
 _CUT = re.compile(r"(?:\d|[.,/]|\d:|(?<![^\W\d_])[-−–])[-+−\d]\Z")
-# Of a word: `correct` in `incorrect`. In scripts without spaces a pattern's own words may stand right before it
+# The same for a word: `correct` in `incorrect`. In scripts without spaces the pattern's words may be right before it
 _CUT_WORD, _CUT_ASCII = re.compile(r"[^\W\d_][^\W\d_]\Z"), re.compile(r"[A-Za-z][^\W\d_]\Z")
 
 
@@ -282,10 +291,10 @@ def score_of(verdict: Mapping[str, Any], low: float, high: float) -> float:
 
 
 def number_in(text: str, most: float) -> float:
-    """The number that `text` is, of a scale up to `most`: `80%` is one of 100.
+    """`text` as a number; on a scale up to `most` of 100 it may have a percent sign: `80%` is 80.
 
     Raises:
-        ReplyError: it is none.
+        ReplyError: `text` is no number.
     """
     try:
         return float(text.removesuffix("%") if most == 100 else text)
@@ -320,7 +329,7 @@ def rank_of(verdict: Mapping[str, Any], size: int) -> list[int]:
 
 
 def reason_of(verdict: Mapping[str, Any]) -> str:
-    """`verdict["reason"]`, or an empty text where it is missing: a score without a reason is still a score."""
+    """`verdict["reason"]`, or an empty text if it is missing: a score without a reason is still a score."""
     reason = verdict.get("reason")
     return reason.strip() if isinstance(reason, str) else ""
 
@@ -363,16 +372,16 @@ def label_score(reply: Reply, labels: dict[str, float], min_mass: float = 0.05) 
 
 
 def without_thinking(text: str) -> str:
-    """The part of `text` behind the last `</think>`; nothing where a block that is never closed begins it."""
+    """The part of `text` behind the last `</think>`; empty if a block that is never closed begins there."""
     if closings := list(_THINK_CLOSE.finditer(text)):
         text = text[closings[-1].end() :]
     return "" if _THINK_OPEN.match(text.lstrip()) else text
 
 
 def _spoken_objects(text: str) -> list[tuple[dict[str, Any], str]]:
-    """The outermost JSON objects in `text` that the model did not only think, and how each is written.
+    """The outermost JSON objects in `text` outside the model's thinking, and how `text` spells each of them.
 
-    A tag of thinking may also stand in a verdict's own reason: then an object spans it.
+    The reason in a verdict may quote a tag of thinking, too: such a tag, inside an object, ends no thinking.
     """
     ends = list(map(re.Match.end, _THINK_CLOSE.finditer(text)))
     for start in [*ends[: -1 - _MOST_CLOSINGS : -1], 0]:
