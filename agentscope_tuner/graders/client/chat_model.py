@@ -37,9 +37,9 @@ class Flight(Generic[T]):
     """A question that is being asked, shared by its callers. When the last caller stops waiting, it is cancelled.
 
     Attributes:
-        task: asks it.
+        task: the task that asks the question.
         flights: all questions that are being asked.
-        place: where this one stands among them.
+        place: the key of this question in `flights`.
         waiting: how many callers wait.
     """
 
@@ -72,10 +72,11 @@ class Prompt:
         schema: the JSON schema of the reply; None when the reply is free text.
         top_logprobs: how many log probabilities to ask for per token; 0 for none.
         draw: the number of the vote. Prompts with different draws are different questions.
-        images: shown before the last message, by the names under which the messages speak of them; as URLs.
-        again: what is added to the last message where a reply could not be read, made of this reply. Without it a text
-            that makes low verdicts alone unreadable would be judged anew until a high one comes.
-        said: such a reply of an earlier question.
+        images: the URLs of images, by the names that the messages use for them; shown before the last message.
+        again: makes, from a reply that could not be read, the text that is added to the last message of the next
+            request. It asks for the verdict of that reply: a text that makes only low verdicts unreadable would else be
+            judged anew until a high verdict comes.
+        said: an unreadable reply to an earlier question about the same answer; empty if there is none.
     """
 
     messages: Callable[[], Sequence[ChatMessage]]
@@ -157,7 +158,8 @@ class ChatModel:
         Args:
             prompt: the question.
             parse: turns a reply into a value; raises ReplyError for a reply without one.
-            counts: whether UnreadableReplies is one of the endpoint's failures; if not, see `count_failure`.
+            counts: whether an UnreadableReplies counts as a failure of the endpoint; if not, the caller may decide so
+                later, with `count_failure`.
             limits: the settings whose deadline and bounds on tries hold for this question, in place of the model's.
 
         Raises:
@@ -240,8 +242,9 @@ class ChatModel:
         return Answer(value, usage, reply)
 
     def count_failure(self, failure: UnreadableReplies) -> None:
-        """Count `failure` as one of the endpoint's, of which many in a row stop the asking. A policy whose texts break
-        the judge must not stop it.
+        """Count `failure` as a failure of the endpoint; after many in a row nothing is asked for a while.
+
+        Not for a failure that the judged text caused, or a policy whose texts break the judge could stop it.
         """
         self._state.breaker.failed(failure)
 
@@ -288,8 +291,9 @@ class ChatModel:
 
 
 def _read_anew(reply: Reply | None, parse: Callable[[Reply], T]) -> Answer[T] | None:
-    """A reply that another caller has read; None where there is none, or none that `parse` can read: an earlier version
-    with laxer rules may have kept it, or the other caller looks for another verdict.
+    """The answer in a reply to another caller, now or earlier; None if there is no reply, or one that `parse` refuses.
+
+    An earlier version with laxer rules may have kept such a reply, or the other caller reads another verdict in it.
     """
     try:
         return None if reply is None else Answer(parse(reply), Usage(cache_hits=1), reply)

@@ -1,7 +1,7 @@
 """Requests to a judge model's endpoint: sent again until a reply parses, within a verdict's deadline.
 
-One openai client for each endpoint and process stands on the package's own connections. What models with equal settings
-share is here, too: the limits, the reply format that the endpoint takes, the budget, and the usage.
+One openai client for each endpoint and process uses the package's own connections. The state that models with equal
+settings share is here, too: the limits, the reply format that the endpoint takes, the budget, and the usage.
 """
 
 from __future__ import annotations
@@ -164,10 +164,18 @@ async def fetch(
     limits: ChatSettings | None = None,
     again: Callable[[str], str] = "".format,
 ) -> tuple[Reply, T, Usage]:
-    """Ask until a reply parses, within `limits`, or those of the state; `again` as in Prompt.
+    """Ask until a reply parses; gives the reply, the parsed value, and the usage of all requests.
 
     The deadline starts with the first request's turn, or when only a pause that the endpoint asks for delays that turn:
     the wait before is not the endpoint's fault.
+
+    Args:
+        state: the model's shared state.
+        body: the fields of the request, without a reply format.
+        schema: the JSON schema of the reply; None for free text.
+        parse: reads a reply; raises ReplyError for one without a verdict.
+        limits: the deadline and the bounds on tries; None for those of the state.
+        again: makes the text that is added to the messages after an unreadable reply; see Prompt.
 
     Raises:
         GraderError: see ChatModel.ask.
@@ -204,7 +212,7 @@ async def fetch(
 
 
 def _warn_once(state: SharedState, tries: Tries, exc: Exception) -> None:
-    """Say at the first failure that verdicts may now take until their deadlines."""
+    """Log, at the first failure only, that verdicts may now take until their deadlines."""
     if state.failure_logged:
         return
     state.failure_logged = True
@@ -275,8 +283,9 @@ async def _in_turn(
     limits: ChatSettings,
     fields: Mapping[str, Any],
 ) -> Any:
-    """What `send` gives for `fields`: one request of about `tokens`. An overloaded endpoint's answer slows later
-    requests.
+    """Send one request of about `tokens`, made of `fields`, when its turn comes; gives the answer of `send`.
+
+    If the endpoint answers that it is overloaded, later requests are slowed down.
     """
     import openai
 
@@ -303,13 +312,16 @@ async def _in_turn(
 
 
 def _begin(clock: asyncio.Timeout, settings: ChatSettings) -> None:
-    """Let the time of a verdict run, unless it runs already."""
+    """Start a verdict's deadline on `clock`, unless it has started already."""
     if clock.when() is None:
         clock.reschedule(asyncio.get_running_loop().time() + settings.deadline_seconds)
 
 
 def _in_its_place(body: bytes) -> str:
-    """What came in place of a chat completion, and the way out."""
+    """The words of an error about a `body` that is no chat completion: what it is instead, and what to do about it.
+
+    For a web page: `, a page and no model's reply: check base_url`.
+    """
     if body.lstrip()[:1] == b"<":
         return ", a page and no model's reply: check base_url"
     data = json_or(body, None)
@@ -401,11 +413,11 @@ class ReplyFormat:
         self._first: asyncio.Event | None = None
 
     def find(self, schema: Mapping[str, Any] | None, send: Callable[[Mapping[str, Any]], Awaitable[T]]) -> Awaitable[T]:
-        """What `send` gives, called with the fields of a request in the strongest format that is not refused.
+        """Send a request in the strongest format that the endpoint does not refuse; gives the answer of `send`.
 
         Args:
             schema: of the reply; None for free text, which tests no format.
-            send: sends one request.
+            send: sends one request with these further fields.
         """
         if schema is None:
             return send({})
@@ -469,7 +481,7 @@ class _FailedRequest:
 
     Attributes:
         words: the reason.
-        to_mend: what a person has to mend, where another try would fail, too.
+        to_mend: what a person has to change before a request can succeed; empty if another try may succeed.
         asked: seconds that the endpoint's Retry-After asks for.
         is_key_spent: whether the account has no quota left.
     """
@@ -481,7 +493,7 @@ class _FailedRequest:
 
 
 def _failure(exc: Exception, try_seconds: float) -> _FailedRequest:
-    """The failure that `exc` tells of; raises an `exc` that no request raises."""
+    """`exc` as the failure of a request; raises `exc` itself if it is no error of a request, but of this program."""
     import openai
 
     if isinstance(exc, openai.APIStatusError):
@@ -569,7 +581,7 @@ class Tries:
         Args:
             exc: what it raised.
             deadline: of the verdict, by the loop's clock; None while it has not begun.
-            answered: whether the endpoint has ever answered; where nobody listens, it is then worth waiting for.
+            answered: whether the endpoint has ever answered; then it is waited for, even if nobody listens now.
             judged: whether it has ever given a verdict.
 
         Returns:
@@ -612,7 +624,7 @@ class Tries:
         raise self.out_of_time(headline) from exc
 
     def unanswered(self, *, sent: bool) -> None:
-        """Record that the deadline ended the first request, where it was sent."""
+        """Record that the deadline ended the verdict's first request; this counts only if the request was `sent`."""
         self._broken += sent and not self.failures
 
     def out_of_time(self, headline: str) -> GraderError:
@@ -623,7 +635,7 @@ class Tries:
         return self._busy_or(GraderError if unreachable else GraderTimeout, headline)
 
     def _busy_or(self, kind: type[GraderError], headline: str) -> GraderError:
-        """A BusyReplies where the endpoint was busy each time, and never asked for time, else an error of `kind`."""
+        """A BusyReplies if all requests failed because the endpoint was busy, without a Retry-After; else a `kind`."""
         if self.failures and self._busy == len(self.failures):
             return self._unreadable_error(headline, BusyReplies)
         return kind(self.report(headline))

@@ -85,7 +85,7 @@ class ChatSettings(StrictSection):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The configured keys; none where the environment has it."""
+        """The configured keys; empty if the key is to come from the environment."""
         keys = self.api_key if isinstance(self.api_key, list) else [self.api_key] if self.api_key else []
         return tuple(key.get_secret_value().strip() for key in keys)
 

@@ -125,7 +125,7 @@ class Meter:
     usage = Usage()
 
 
-#: What counts the current verdict's usage.
+#: The meter of the current verdict; None outside of `metered`.
 METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
 
@@ -231,11 +231,11 @@ class Breaker:
         self._failures, self._refused, self._tried = 0, False, None
 
     def failed(self, error: GraderError, *, refused: bool = False) -> None:
-        """A verdict failed. A spent budget and the breaker's refusals do not count: neither tells of the endpoint.
+        """A verdict failed. A spent budget and the breaker's own refusals do not count: the endpoint did not fail.
 
         Args:
-            error: why.
-            refused: whether nobody listens at an endpoint that has never answered: one such verdict is enough.
+            error: why it failed.
+            refused: whether nobody listens at an endpoint that has never answered: then one failed verdict is enough.
         """
         if error.cause in {Cause.INTERRUPTED, Cause.BREAKER}:
             return
