@@ -1,17 +1,18 @@
 """Whose fault it is that there is no verdict: the answer's own text, or the judge model's and its endpoint's.
 
 A policy that could make a judge fail could take away every low verdict, for trainers mask a row without one. So a text
-that cannot be judged earns the least: one that no reply can be read about, that the endpoint refuses or breaks over, or
-over which the model thinks for too long, or that alone is told to come later. What a text is to blame for is no list of
-errors, but an experiment: the same question is asked with a harmless answer in its place. Only where that is read four
-times, and the answer itself is not read when it is asked about again in between, is the answer at fault. After a
-verdict that took too long, the answer's tries are made at once, and each has longer than the first tries had.
+that cannot be judged earns the least: if no reply about it can be read, if the endpoint refuses it or breaks over it,
+if the model thinks about it for too long, or if the endpoint is busy for it alone. No list of errors decides whether a
+text is to blame, but an experiment: the same question is asked about a harmless answer in its place. The answer is at
+fault only if the harmless question gets a verdict four times, and the answer gets none when it is asked about again in
+between. After a verdict that took too long, the answer's tries are made at once, and each has longer than the first
+tries had.
 
-A harmless question that fails, too, makes the experiment longer, and where too many fail, the answer is asked about a
-last time. For a model or an endpoint that spoils or refuses a
-share p of all requests whatever they are about, the chance that an innocent answer is blamed is below 0.0000002 for p
-of 0.15, and below 0.001 for any p; a text that breaks the judge is blamed with a chance of 0.97 at p of 0.15. An outage
-would have to begin and end in step with the experiment. A text that breaks the judge costs about twelve requests.
+A harmless question that fails, too, makes the experiment longer. If too many fail, the answer is asked about a last
+time. For a model or an endpoint that spoils or refuses a share p of all requests whatever they are about, the chance
+that an innocent answer is blamed is below 0.0000002 for p of 0.15, and below 0.001 for any p; a text that breaks the
+judge is blamed with a chance of 0.97 at p of 0.15. An outage would have to begin and end in step with the experiment.
+A text that breaks the judge costs about twelve requests.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ from agentscope_tuner.graders.prompt import Trajectory
 
 T = TypeVar("T")
 
-#: What stands in the place of an answer when its question is tried without it.
+#: The harmless answer that a question is asked about in place of the real one.
 HARMLESS = "I do not know."
 # Of 32 by 32 pixels
 _WHITE = (
     "data:image/png;base64,"
     "iVBORw0KGgoAAAANSUhEUgAAACAAAAAgAQAAAABbAUdZAAAAD0lEQVR42mP4DwQMg5cAANrpf4Em8vpjAAAAAElFTkSuQmCC"
 )
-# How many tries about the answer have failed at least after the first, second … question about a harmless one was read,
-# and how many more for each that was not
+# How many tries about the answer must have failed when the first, second … harmless question has got a verdict, and how
+# many more for each harmless question that got none
 _FAILED = (3, 5, 7, 8)
 _MORE = 5
 # Tries at once about an answer that took too long, at least; equal questions with one draw would share a request
@@ -52,8 +53,9 @@ _ONE_TRY = {"max_reasks": 0, "max_retries": 0}
 
 
 def harmless_beside(response: object) -> str | Trajectory:
-    """What stands in the place of `response`: with an image where it holds one, or a model that takes none would seem
-    to fail over the answer.
+    """The harmless answer to ask about in place of `response`: `I do not know.`, with a white image if it has images.
+
+    Without the image, a model that takes no images would seem to fail only over the answer.
     """
     if isinstance(response, Trajectory) and response.images:
         return Trajectory([HARMLESS, "(image)"], images={"image": _WHITE})
@@ -85,7 +87,7 @@ async def ask_about(
         model: the judge model.
         prompt: a question about an answer.
         parse: reads the reply.
-        control: makes the same question about a harmless answer, and what reads its reply.
+        control: makes the same question about a harmless answer, and the function that reads the reply to it.
 
     Raises:
         AnswerAtFault: the endpoint refuses this prompt, or gives no readable verdict on it, and gives one on `control`.
@@ -113,7 +115,7 @@ async def ask_about(
 
     try:
         at_fault = await is_to_blame(
-            failure.tries, again, lambda number: _reads(model, left, limits, number, *control(), late=late)
+            failure.tries, again, lambda number: _is_read(model, left, limits, number, *control(), late=late)
         )
     except (TimeoutError, GraderTimeout):
         # a late reply's error names the seconds of an experiment, which are not those that were configured
@@ -138,7 +140,10 @@ class _Left:
 
     @asynccontextmanager
     async def of(self, limits: ChatSettings) -> AsyncIterator[ChatSettings]:
-        """`limits` within the time that is left, for questions at once, of which the longest counts."""
+        """`limits` with a deadline within the time that is left, for questions inside the `with` block.
+
+        Afterwards the time of the longest of these questions is subtracted: they are asked at once.
+        """
         taken: list[float] = []
         token = TAKEN.set(taken)
         try:
@@ -148,7 +153,7 @@ class _Left:
             self._seconds -= max(taken, default=0.0)
 
     def check(self) -> None:
-        """Raises TimeoutError where no time is left: what failed then may have had too little."""
+        """Raises TimeoutError if no time is left: a question that failed may then have had too little time."""
         if self._seconds < _NO_TIME:
             raise TimeoutError
 
@@ -156,11 +161,13 @@ class _Left:
 async def _once_more(
     model: ChatModel, prompt: Prompt, parse: Callable[[Reply], T], failure: UnreadableReplies, most: ChatSettings
 ) -> Answer[T]:
-    """A readable reply; after one that came too late the first of several requests at once, none of which is made
-    again; see `_seconds_of_tries`.
+    """Ask about the same answer again, and give the first readable reply.
+
+    If the earlier `failure` was that replies came too late, several requests go out at once, each with
+    `_seconds_of_tries` seconds and without a retry.
 
     Raises:
-        UnreadableReplies: there was none.
+        UnreadableReplies: there was no readable reply.
     """
     if not isinstance(failure, LateReplies):
         return await model.ask(prompt, parse, counts=False, limits=most)
@@ -183,7 +190,10 @@ async def _once_more(
 
 
 def _seconds_of_tries(model: ChatModel) -> float:
-    """Half a deadline, but never less than the first tries had, or one hiccup would blame an answer that is slow."""
+    """The seconds of each repeated try: half a deadline, and never less than the first tries had.
+
+    With less, a slow answer could be blamed after one hiccup.
+    """
     deadline = model.settings.deadline_seconds
     return max(deadline / 2, min(model.settings.seconds_of_a_try, deadline))
 
@@ -195,8 +205,9 @@ async def is_to_blame(
 
     Args:
         failed: how many tries about the answer have failed.
-        again: asks about the answer again; gives the number of failed tries, 0 where there is a verdict now.
-        control: asks once about a harmless answer, for the number of the question; gives whether it has a verdict.
+        again: asks about the answer again; gives the number of tries that failed, or 0 if there is a verdict now.
+        control: asks once about a harmless answer, given the number of this question, from 0; gives whether there is a
+            verdict.
     """
     read = unread = 0
     repeated = False
@@ -221,7 +232,7 @@ def _fresh(model: ChatModel) -> ChatModel:
     return ChatModel(model.settings, _NO_STORE, model.budget_name)
 
 
-async def _reads(
+async def _is_read(
     model: ChatModel,
     left: _Left,
     limits: ChatSettings,
@@ -231,7 +242,11 @@ async def _reads(
     *,
     late: bool,
 ) -> bool:
-    """Whether the first reply to `prompt` can be read, and, where time is in question, comes in a quarter of it."""
+    """Whether the model's first reply to `prompt`, the question about a harmless answer, can be read.
+
+    With `late`, if the answer's verdict took too long, the reply must come within a quarter of the deadline, or within
+    the time of one try if that is longer. `number` makes each question a different one.
+    """
     changed: dict[str, float] = {"max_reasks": 0}
     if late:
         # An endpoint that is only busy has the whole deadline, but time is what is tried here
