@@ -59,13 +59,13 @@ from agentscope_tuner.graders.whose_fault import HARMLESS, ask_about, harmless_b
 
 ScoreSource = Literal["text", "logprobs"]
 
-#: The reason of the least score for a response without a visible character, about which no model is asked.
+#: The reason of the least score for a response without a visible character; no model is asked about it.
 NO_CONTENT = "no_content: the answer has no visible character"
 _ALONE = "no_content: no more than one answer has content"
 _OWN = ("rubrics", "min_score", "max_score")
-# What a task's author wrote; a policy writes any other argument, or chooses it, as what its tools found
+# The arguments that a task's author wrote; a policy writes all others, or chooses them, such as its tools' results
 _ASKED = frozenset({"query", "ground_truth", "tool_definitions", *_OWN})
-# How often what a reply repeated is hidden, and the model is asked again
+# How often a quoted verdict is hidden in the response, and the model is asked again
 _ROUNDS = 3
 _SAVED = (*_OWN, "score_from", "labels", "score_pattern", "votes", "vote_rule", "swap", "max_chars")
 
@@ -232,8 +232,10 @@ class LLMGrader(BaseGrader):
         return GraderScore(self.name, score, own_words(nearest.value[1]), counted)
 
     async def _vote(self, values: Mapping[str, Any], draw: int, rounds: int = _ROUNDS) -> Answer[Any]:
-        """One verdict. Of one that the response holds and of that on the response without it, it is the lower one: so
-        an honest answer that quotes a score keeps its own, and to plant one gains nothing, neither high nor low.
+        """Ask for one verdict; if the reply only quotes one from the response, hide that one there and ask again.
+
+        Of a quoted verdict and the verdict without it the lower one counts. So an honest answer that quotes a score
+        keeps its own, and a planted score gains nothing, neither a high nor a low one.
         """
         try:
             return await self._ask(values, draw)
@@ -283,7 +285,10 @@ class LLMGrader(BaseGrader):
             return GraderRank(self.name, result.rank, told, result.metadata)
 
     async def _at_fault(self, last: frozenset[int], values: Mapping[str, Any]) -> set[int]:
-        """Which of the responses prevent a ranking: those that cannot be ranked beside a harmless one either."""
+        """The indices of the responses that prevent a ranking: they cannot be ranked beside a harmless one either.
+
+        The responses at the indices in `last` are not tried.
+        """
 
         async def prevents(response: str) -> bool:
             try:
@@ -297,8 +302,10 @@ class LLMGrader(BaseGrader):
         return {index for index, prevented in zip(judged, found, strict=True) if prevented}
 
     async def _without_which(self, last: frozenset[int], values: Mapping[str, Any]) -> set[int]:
-        """The one of three or more responses without which the others are ranked, while with it they are not, by the
-        experiment of whose_fault.py: it may break only the rankings in which it is not first.
+        """The index of the one response that prevents a ranking of three or more, as a set; empty if there is none.
+
+        It is the only one without which the others are ranked, by the experiment of whose_fault.py. `_at_fault` cannot
+        find a response that breaks only the rankings in which it is not first.
         """
         responses = values["response"]
         judged = [index for index in range(len(responses)) if index not in last]
@@ -324,11 +331,11 @@ class LLMGrader(BaseGrader):
         return {one} if await is_to_blame(1, partial(failed, None, 0), others_ranked) else set()
 
     def overlong(self, values: Mapping[str, Any]) -> set[int]:
-        """Which of the responses do not fit a prompt beside the others."""
+        """The indices of the responses that do not fit a prompt beside the others."""
         return overlong({name: value for name, value in values.items() if name in self._used}, self.max_chars)
 
     async def _ranked(self, values: Mapping[str, Any], last: frozenset[int]) -> GraderRank:
-        """The ranking; the responses of the indices in `last` are not shown, and share the places behind all others."""
+        """The ranking of all responses; those at the indices in `last` are not shown, and share the last places."""
         responses, size = values["response"], len(values["response"])
         judged = [index for index in range(size) if index not in last]
         if len(judged) < 2:
@@ -353,9 +360,9 @@ class LLMGrader(BaseGrader):
             for order, (kept, _) in zip(orders, rounds, strict=True)
         ]
         places = [sum(both) / len(by_order) for both in zip(*by_order, strict=True)]
-        return self._told(places, by_order, answers, sum(failed for _, failed in rounds), last, quoting)
+        return self._rank_of(places, by_order, answers, sum(failed for _, failed in rounds), last, quoting)
 
-    def _told(
+    def _rank_of(
         self,
         places: Sequence[float],
         by_order: Sequence[Sequence[float]],
@@ -401,8 +408,9 @@ class LLMGrader(BaseGrader):
         return ask_about(self.model, *question(values), about_harmless)
 
     def _places(self, reply: Reply, texts: Texts) -> tuple[_Places, str]:
-        """What `parse` finds. Where the responses hold the verdict, those that do are last, and no other reply is asked
-        for, which a response could go on to hold until it likes one.
+        """The places that `parse` finds, and the reason. If the responses contain this verdict, those that do are last.
+
+        Then no other reply is asked for: a response that contains many verdicts could wait for one that it likes.
         """
         try:
             rank, reason = self.parse(reply, texts)
@@ -416,7 +424,7 @@ class LLMGrader(BaseGrader):
             return _Places(found, exc.sources), reason_of(exc.verdict)
 
     def build_messages(self, texts: Texts, draw: int = 0) -> Prompt:
-        """The question to the judge model; with `parse`, all that a grader of another kind has to change.
+        """The question to the judge model. A subclass that asks another question overrides this and `parse`.
 
         Args:
             texts: the arguments that the prompt shows, neutralised.
@@ -434,8 +442,8 @@ class LLMGrader(BaseGrader):
         """The score, or in listwise mode the places of the responses as they were shown, and the reason.
 
         Args:
-            reply: the judge model's.
-            texts: as `build_messages` got them.
+            reply: the judge model's reply.
+            texts: the same texts that `build_messages` got.
 
         Raises:
             ReplyError: the reply holds no verdict of the judge's own.
@@ -523,13 +531,19 @@ class LLMGrader(BaseGrader):
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """A reply's places of the responses, and which of them hold its verdict, so that they have to be last."""
+    """The places that a reply gives the responses, and the indices of those that contain this verdict: they are last.
+
+    Indices and places are in the order in which the responses were shown.
+    """
 
     places: Sequence[float]
     quoting: frozenset[int] = frozenset()
 
     def of_all(self, order: Sequence[int], last: frozenset[int], size: int) -> list[float]:
-        """The places of `size` responses, of which those in `order` were shown; `last` and `quoting` share the last."""
+        """The places of all `size` responses. Those at the indices in `last`, and `quoting`, share the last places.
+
+        `order` has the index of each response that was shown.
+        """
         place = dict(zip(order, self.places, strict=True))
         behind = last.union(order[at] for at in self.quoting)
         judged = [index for index in sorted(order) if index not in behind]

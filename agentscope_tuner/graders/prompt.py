@@ -38,9 +38,10 @@ _WORDS = read_words(Path(__file__).with_name("words.toml"))
 
 
 def closing(language: LanguageEnum, border: Border, form: str, *, respelled: bool = False, images: bool = False) -> str:
-    """The end of a prompt: the meaning of `border`, and `form`, the form of the reply.
+    """The end of a prompt: it explains `border`, and states `form`, the form of the reply.
 
-    Sentences between them say that tags in the material are `respelled`, and that `images` belong to it.
+    With `respelled` it also says that tags in the material are written in other characters, and with `images` that the
+    images belong to the material.
     """
     note = _WORDS["respelled"][language] if respelled else ""
     told = note + (_WORDS["images"][language] if images else "") + form
@@ -124,7 +125,7 @@ class Trajectory(tuple[str, ...]):
 
     @property
     def last(self) -> int | None:
-        """The index of the last turn that the policy wrote, which is its answer; None where it wrote none."""
+        """The index of the last turn that the policy wrote, which is its answer; None if it wrote none."""
         own = [index for index, role in enumerate(self.roles) if role == "assistant"]
         return own[-1] if own else None
 
@@ -133,13 +134,16 @@ class Trajectory(tuple[str, ...]):
         return [turn for turn, role in zip(self, self.roles, strict=True) if role == "assistant"]
 
     def joined(self) -> str:
-        """All turns as one text, each behind its role; empty where the answer is."""
+        """All turns as one text, each behind its role, such as `(assistant)`; empty if the answer is empty."""
         if is_empty(self):
             return ""
         return "\n\n".join(f"({role})\n{turn}" for role, turn in zip(self.roles, self, strict=True))
 
     def bounded(self) -> Trajectory:
-        """The trajectory with notes in place of middle turns that the policy did not write, where it has very many."""
+        """The trajectory, shortened if more than 200 of its turns are not the policy's own.
+
+        Notes such as `(… 60 turns left out …)` then replace the middle ones of these. The policy's turns stay.
+        """
         others = [index for index, role in enumerate(self.roles) if role != "assistant"]
         left_out = set(others[_FIRST_TURNS : _FIRST_TURNS - _MOST_TURNS]) if len(others) > _MOST_TURNS else set()
         turns: list[tuple[str, str]] = []
@@ -164,10 +168,17 @@ def as_texts(
 ) -> dict[str, str | Sequence[str]]:
     """`values` as neutralised texts of about `max_chars` together.
 
-    A list of str stays a list. Other data becomes JSON, and None a text which says that none was given. What the policy
-    wrote (`response`; of a trajectory the turns of the assistant) comes first and is shown whole, in three quarters of
-    the budget or in what the other texts leave; these share the rest, of which the question and the reference have half
-    at least. One that gets less than it has loses its middle, and says so. See `neutralise` for `tokens`.
+    A list of str stays a list. Other data becomes JSON, and None a text which says that none was given.
+
+    What the policy wrote (`response`, or the assistant's turns of a trajectory) is shown whole. It may take three
+    quarters of the budget, and what the other texts do not need. These share the rest, and the question and the
+    reference get at least half of it. A text that is longer than its share loses its middle, and a note says so.
+
+    Args:
+        values: the arguments of a grader, by name.
+        language: of the notes.
+        max_chars: the budget.
+        tokens: see `neutralise`.
 
     Raises:
         AnswerAtFault: what the policy wrote does not fit. A part that is not shown could be the bad one.
@@ -212,7 +223,7 @@ def as_texts(
 
 
 def _regrouped(raw: Texts, shown: Iterator[str]) -> dict[str, str | Sequence[str]]:
-    """The texts of `shown`, in the place of those of `raw`."""
+    """`raw` with its texts replaced, one after the other, by those of `shown`; lists and trajectories stay such."""
     found: dict[str, str | Sequence[str]] = {}
     for name, one in raw.items():
         if isinstance(one, str):
@@ -240,7 +251,7 @@ def _as_text(value: Any, language: LanguageEnum) -> str | Sequence[str]:
 
 
 def as_json(value: Any) -> str:
-    """`value` as JSON; its keys and values alone where JSON has no form for them."""
+    """`value` as JSON; as a plain list of its keys and values if JSON has no form for it."""
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (RecursionError, ValueError, TypeError):
@@ -248,7 +259,7 @@ def as_json(value: Any) -> str:
 
 
 def overlong(values: Mapping[str, Any], max_chars: int) -> set[int]:
-    """Which of the texts in the list `values["response"]` do not fit beside the others: see `as_texts`."""
+    """The indices of the texts in the list `values["response"]` that do not fit beside the others: see `as_texts`."""
     others = [len(str(value)) for name, value in values.items() if name != "response" and value is not None]
     sizes = list(map(len, values["response"]))
     most = _shares([*sizes, *others], max_chars, [True] * len(sizes) + [False] * len(others))
@@ -256,8 +267,13 @@ def overlong(values: Mapping[str, Any], max_chars: int) -> set[int]:
 
 
 def _shares(sizes: Sequence[int], budget: int, own: Sequence[bool], asked: Sequence[bool] = ()) -> Sequence[int]:
-    """How much of each text is shown, `budget` in all: see `as_texts`, for which `own` are what the policy wrote, and
-    `asked` the question and the reference.
+    """How many characters of each text are shown, `budget` in all: see `as_texts`.
+
+    Args:
+        sizes: the length of each text.
+        budget: the sum of all shares.
+        own: for each text whether the policy wrote it.
+        asked: for each text whether it is the question or the reference.
     """
     others = [0 if mine else size for size, mine in zip(sizes, own, strict=True)]
     kept = min(sum(others), budget // 4)
@@ -271,7 +287,10 @@ def _shares(sizes: Sequence[int], budget: int, own: Sequence[bool], asked: Seque
 
 
 def _filled(sizes: Sequence[int], budget: int) -> list[int]:
-    """All of the small ones, and the same of all larger ones, `budget` in all."""
+    """Shares of `budget`: the small sizes in full, and the same for all larger ones.
+
+    `_filled([10, 50, 90], 80)` is `[10, 35, 35]`.
+    """
     shares = list(sizes)
     for position, index in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
         shares[index] = min(sizes[index], budget // (len(sizes) - position))
@@ -280,7 +299,14 @@ def _filled(sizes: Sequence[int], budget: int) -> list[int]:
 
 
 def _fitted(text: str, most: int, tokens: tuple[str, ...], cost: int) -> str:
-    """`text` neutralised, in at most about `most` characters, its marks and codes included, which made it `cost`."""
+    """`text`, neutralised and shortened further, because its marks and codes make it much longer than its share.
+
+    Args:
+        text: the text.
+        most: its share, in characters; the result may have about twice as many.
+        tokens: see `neutralise`.
+        cost: the length, marks and codes included, at the share of `most`.
+    """
     cap, shown = most, ""
     for _ in range(3):
         cap = cap * most // cost
@@ -290,10 +316,10 @@ def _fitted(text: str, most: int, tokens: tuple[str, ...], cost: int) -> str:
     return shortened(shown, 2 * most + _SLACK)
 
 
-# What a task's author wrote, which a policy's many turns must not crowd out
+# The arguments that a task's author wrote, which a policy's many turns must not crowd out
 _ASKED = ("query", "ground_truth")
 _SLACK = 200
-# About what stands around a turn
+# About the length of the markers around a turn
 _TURN_CHARS = 100
 
 
@@ -308,11 +334,11 @@ def build_prompt(
     """The prompt that `messages` make, with the data in them and the form of the reply at their end.
 
     Args:
-        messages: a template's, in one language.
-        language: the same.
-        own: values that are the grader's own words; they stand in the prompt as they are.
+        messages: a template's messages in `language`.
+        language: the language of the words that are added.
+        own: values that are the grader's own words; they are filled in as they are.
         texts: values that are data, as `as_texts` makes them; they are fenced.
-        form: the form of the reply. Its words stand at the end, behind the explanation of the fences.
+        form: the form of the reply. Its words are at the end, behind the explanation of the fences.
         draw: see Prompt.
     """
 
@@ -333,14 +359,17 @@ def build_prompt(
         ending = closing(language, border, form.words, respelled=respelled, images=bool(images))
         return [*before, ChatMessage(role=last.role, content=f"{last.content.rstrip()}\n\n{ending}")]
 
-    # The identity leaves the delimiter out: it holds the text around the data, and the data, with images' digests
+    # The identity leaves the delimiter out: it is the text around the data and the data itself, with images' digests
     frame = _frame_json(language, tuple(messages), tuple(own.items()), form.words)
     identity = f"{frame}, {json.dumps([dict(texts), roles] if roles else dict(texts))}]"
     return Prompt(write, identity, form.schema, form.top_logprobs, draw, images, partial(_again, language))
 
 
 def _again(language: LanguageEnum, said: str) -> str:
-    """Asks a judge for the verdict of its reply, `said`, once more. The reply may hold what the policy had it say."""
+    """Words that show a judge its unreadable reply `said`, and ask for the verdict of that reply once more.
+
+    The reply is fenced like judged text, because a policy may have made the judge write it.
+    """
     shown = {"reply": neutralise(said, _MOST_OF_A_REPLY, judged=True)}
     border = border_of(shown)
     words: str = _WORDS["again"][language]
