@@ -28,8 +28,8 @@ from typing import NamedTuple
 
 from agentscope_tuner.errors import told
 
-# Unicode's property Default_Ignorable_Code_Point, the control characters but tab and newline, separators of lines that
-# are none here, and blanks that are letters or symbols by their category
+# Unicode's property Default_Ignorable_Code_Point, the control characters but tab and newline, line separators that are
+# no newlines here, and blank characters whose category is letter or symbol
 _HIDDEN = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ue000-\uf8ff\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff\U0001bca0-\U0001bca3"
@@ -71,9 +71,10 @@ _EDGE = re.compile(r"BOX DRAWINGS .*\bVERTICAL\Z")
 
 
 def is_blank(text: str) -> bool:
-    """Whether `text` holds no visible character, so that there is nothing to ask a model about: no letter, number, sign
-    or symbol, none of private use, and none that is newer than this Python. A mark that takes no room of its own has
-    nothing to stand on.
+    """Whether `text` has no visible character, so that there is nothing to ask a model about.
+
+    Visible are letters, numbers, punctuation, symbols, characters of private use, and those that are newer than this
+    Python. A combining mark that takes no room of its own is not visible by itself.
     """
     if _SEEN.search(text):
         return False
@@ -90,7 +91,7 @@ def plain(text: str) -> str:
 
 
 def composed(text: str) -> str:
-    """`plain(text)` with each letter and its marks in one character, where there is one: models write them so."""
+    """`plain(text)` with a letter and its accents as one character, if there is one: models write them so."""
     return text if text.isascii() and text.isprintable() else unicodedata.normalize("NFKC", plain(text))
 
 
@@ -100,7 +101,7 @@ def lower_letters(text: str) -> str:
 
 
 def as_written(shown: str) -> str:
-    """`shown` in one spelling: without codes, and with the characters that replaced those of markers as they were."""
+    """The text that `neutralise` showed as `shown`, in one spelling: `‹b›` is `<b>` again, and codes are left out."""
     # codes, dots and replaced characters are none of ASCII
     return plain(shown) if shown.isascii() else plain(_added().sub("", shown)).translate(_BACK)
 
@@ -121,7 +122,7 @@ def _folded(char: str) -> str:
 
 
 def _alike(char: str) -> str:
-    """The colon or the bar as which `char` may be read, or `char`."""
+    """`:` or `|` if `char` may be read as one, such as the edge `│` of a table; else what it looks like, or `char`."""
     name = unicodedata.name(char, "")
     if _COLON.search(name):
         return ":"
@@ -156,8 +157,8 @@ _TAGS = "|".join((
     # ]~b], ]~!b[, [e~[, {{#system}}
     r"\]~!?\w{0,12}[\[\]]|\[\w{1,12}~!?[\[\]]|(?<!\{)\{\{++[^{}\n]{0,80}\}\}++|\{%[^{}\n]{0,80}%\}",
 ))  # fmt: skip
-# What stands before a colon may be a speaker, or a key, wherever it stands, and so may the first cell of a table's row.
-# Times are no exception: "System 2:1 …" is a speaker with a number
+# The word before any colon may be a speaker or a key, and so may the first cell of a table's row. Times are no
+# exception: "System 2:1 …" is a speaker with a number
 _TURNS = r"(?m:^(?:[^\S\n]|[>*\-])*+\|)|:"
 _LOOKALIKE = str.maketrans({
     "<": "‹", ">": "›", "|": "¦", "[": "⟦", "]": "⟧", ":": "∶",
@@ -187,14 +188,14 @@ def _brackets() -> tuple[str, str]:
 
 @lru_cache(maxsize=1)
 def _like_added() -> re.Pattern[str]:
-    """What finds dots of the text's own that would be taken for added ones; the group, one between two brackets."""
+    """A pattern for middle dots in a text that would be taken for added ones; group 1 is a dot between two brackets."""
     opening, closing = _brackets()
     return re.compile(rf"(?<={opening})(·)(?={closing})|(?<={opening})·|·(?={closing})")
 
 
 @lru_cache(maxsize=1)
 def _added() -> re.Pattern[str]:
-    """What finds codes of invisible characters, and dots within brackets."""
+    """A pattern for all that `neutralise` adds: codes such as `‹U+200B›`, and middle dots at brackets."""
     opening, closing = _brackets()
     return re.compile(rf"‹(?:U\+[0-9A-F]{{4,6}}|\d+ more invisible characters)›|(?<={opening})·|·(?={closing})")
 
@@ -211,9 +212,9 @@ def _pattern(tokens: tuple[str, ...], turns: bool) -> re.Pattern[str]:
 
 
 def _respell(marker: str) -> str:
-    """`marker` in similar characters, which a reader recognises and no tokenizer takes for the marker.
+    """`marker` in similar characters, which a reader recognises and no tokenizer takes for the marker: `‹s›` for `<s>`.
 
-    A marker without a character to replace gets a middle dot inside its last word.
+    A marker without a character to replace gets a middle dot inside its last word: `E·OS`.
     """
     if len(marker) == 1 and not marker.isascii():
         # A bracket of another script stays, for a floor is no ceiling; the dot keeps it from the word in it
@@ -242,13 +243,16 @@ def special_tokens(tokenizer_file: str) -> tuple[str, ...]:
 
 
 def neutralise(text: str, max_chars: int | None = None, tokens: tuple[str, ...] = (), *, judged: bool = False) -> str:
-    """`text` as it may stand in a prompt: readable as before, without markers, invisible characters as codes.
+    """`text` made safe for a prompt: readable as before, without markers, and with codes for invisible characters.
+
+    `<|im_start|>` becomes `‹¦im_start¦›`, and a zero width space `‹U+200B›`.
 
     Args:
         text: anything a policy can write; lone surrogates, which no request can carry, become question marks.
         max_chars: a longer text loses its middle, and a note in its place says so. Codes and dots come on top.
-        tokens: special tokens of the judge's own tokenizer, where it is known; other markers are found by their shape.
-        judged: whether a policy may have written it; then what may be the head of a turn is a marker, too.
+        tokens: special tokens of the judge's own tokenizer, if it is known; other markers are found by their shape.
+        judged: whether a policy may have written `text`; then a colon, which may end the head of a turn, is a marker,
+            and so is the first bar of a table's row.
     """
     if max_chars is not None and len(text) > max_chars:
         text = shortened(text, max_chars)
@@ -264,7 +268,7 @@ def neutralise(text: str, max_chars: int | None = None, tokens: tuple[str, ...] 
 
 
 def shortened(text: str, max_chars: int) -> str:
-    """`text`, without its middle where it is longer than `max_chars`."""
+    """`text`; if it is longer than `max_chars`, a note replaces its middle."""
     if len(text) <= max_chars:
         return text
     head, tail = text[: max_chars * 2 // 3], text[len(text) - max_chars // 3 :]
@@ -272,10 +276,10 @@ def shortened(text: str, max_chars: int) -> str:
 
 
 def _respelled(text: str, found: re.Pattern[str]) -> str:
-    """`text` with its markers respelled, also those of wide characters; the rest stays as it is.
+    """`text` with the markers that the pattern `found` finds respelled, also those in wide characters.
 
-    A marker may overlap with the end of another one, so the search goes on until nothing is found. What is nested more
-    deeply than that is no ordinary text: then all that could begin a marker is one.
+    A marker may overlap with the end of another one, so the search is repeated, three times at most. Text that is
+    nested more deeply is not ordinary: then each `<` and `[` is respelled.
     """
     for each in (found, found, found, _OPENINGS):
         plain, positions = (text, range(len(text))) if text.isascii() else _plain_with_positions(text)
@@ -290,7 +294,10 @@ def _respelled(text: str, found: re.Pattern[str]) -> str:
 
 
 def _original(text: str, plain: str, positions: Sequence[int], start: int, end: int) -> str:
-    """What `plain[start:end]` is in `text`; of a character that it holds a part of, as a bracket may be, this part."""
+    """The part of `text` that became `plain[start:end]`.
+
+    If the slice begins or ends within a character's plain form, as in the `(10)` of `⑽`, it has the plain form there.
+    """
     first, last = start, end
     while 0 < first < end and positions[first] == positions[first - 1]:
         first += 1
@@ -313,8 +320,8 @@ MARK_CHARS = 4 + len(MARK_END)
 
 
 class Border(NamedTuple):
-    """What keeps judged texts apart from a prompt: the `delimiter` in their markers, 64 bits in hexadecimal, and the
-    `mark` that every line of theirs begins with.
+    """The strings that keep judged texts apart from the rest of a prompt: the `delimiter` in their markers, 64 bits in
+    hexadecimal, and the `mark` at the beginning of each of their lines.
     """
 
     delimiter: str
@@ -322,7 +329,7 @@ class Border(NamedTuple):
 
 
 def border_of(texts: Mapping[str, str | Sequence[str]]) -> Border:
-    """The border of a prompt about `texts`, which nobody can know without this process."""
+    """The border of a prompt about `texts`; nobody outside of this process can know it."""
     delimiter = hmac.new(_SECRET, json.dumps(texts, sort_keys=True).encode(), hashlib.sha256).hexdigest()[:16]
     return Border(delimiter, delimiter[:4] + MARK_END)
 
@@ -330,7 +337,7 @@ def border_of(texts: Mapping[str, str | Sequence[str]]) -> Border:
 def fence_all(texts: Mapping[str, str | Sequence[str]], border: Border) -> dict[str, str]:
     """Each neutralised text between markers that carry its name and the delimiter, with a mark before each line.
 
-    Texts of a list are numbered; those of a trajectory have their roles in the markers.
+    Texts of a list are numbered; the markers of a trajectory's turns also name the roles.
     """
     blocks, (delimiter, mark) = {}, border
     for name, text in texts.items():

@@ -1,4 +1,4 @@
-"""Ranking candidates: together, in chunks where they do not fit one prompt, or by pairs; and places as rewards."""
+"""Ranks candidates: together, in chunks if they do not fit one prompt, or by pairs; and turns places into rewards."""
 
 from __future__ import annotations
 
@@ -40,12 +40,18 @@ class Ranking:
 
 
 async def rank_all(grader: LLMGrader, responses: Sequence[str], max_chars: int, inputs: Mapping[str, Any]) -> Ranking:
-    """Rank `responses`, in one call where they fit.
+    """Rank `responses`, in one call if they fit.
 
     Equal responses are shown once and get equal places. Responses that together are longer than `max_chars` are ranked
-    in chunks. Each later chunk shows the best, the middle and the worst response so far once more, or the middle alone
-    where the prompt has no room for three, and then the new ones stand next to it; these count within `max_chars`. Its
-    new responses, one at least, get their places between these.
+    in chunks. Each later chunk shows again the best, the middle and the worst response so far, or the middle one alone
+    if the prompt has no room for three; they count within `max_chars`. The chunk's new responses, at least one, get
+    their places by comparison with these: next to the middle one, if it is shown alone.
+
+    Args:
+        grader: a listwise grader.
+        responses: the candidates.
+        max_chars: of the responses in one call.
+        inputs: the grader's other arguments, such as the query.
 
     Raises:
         GraderError: a call gave no ranking.
@@ -78,12 +84,14 @@ async def tournament(
 ) -> Ranking:
     """Rank `responses` by the share of comparisons that each wins; a tie is half a win.
 
-    Equal responses are shown once. Each is compared with each other one. Of more than `most_pairs` pairs a part is
-    asked about, in which each response stands as often: with those that follow it, the first of them behind the last;
-    in two pairs at least, also where these are more than `most_pairs`. Responses that are empty or overlong, or that a
-    comparison found at fault, share the last place. What another one did beside these says nothing of it; one without
-    other comparisons has won half. A pair over which the judge model fails, though not over either alone, is lost by
-    the one that has more such pairs, and otherwise does not count; one that has no other pair is last, too.
+    Equal responses are shown once. Each is compared with each other response. If that makes more
+    than `most_pairs` pairs, each is compared only with the next few in a ring, as many as `most_pairs` allows. It is in
+    two pairs at least, even if that makes more than `most_pairs`.
+
+    Responses that are empty or overlong, or that a comparison found at fault, share the last place. A comparison with
+    one of these does not count; a response without other comparisons has won half. If the judge model fails over a
+    pair, though not over either response alone, the response with more such pairs loses it; with equally many the pair
+    does not count. A response with no other pair is last, too.
 
     Raises:
         GraderError: a comparison gave no ranking, or each pair broke the judge model.
@@ -113,7 +121,14 @@ async def tournament(
 def _shares_won(
     judged: Sequence[str], pairs: Sequence[tuple[int, int]], results: Sequence[GraderScore | GraderRank], last: Set[str]
 ) -> dict[str, float]:
-    """The share of its comparisons that each of `judged` has won; none for one of which all broke the judge."""
+    """The share of its comparisons that each of `judged` has won; left out is one whose comparisons all failed.
+
+    Args:
+        judged: the responses that were compared.
+        pairs: the indices in `judged` of each pair.
+        results: the result of each pair; `apart` in its metadata says that the judge failed over the pair.
+        last: the responses that share the last place; comparisons with them do not count.
+    """
     won, played = dict.fromkeys(judged, 0.0), dict.fromkeys(judged, 0)
     broken: Counter[str] = Counter()
     for pair, result in zip(pairs, results, strict=True):
@@ -160,10 +175,10 @@ def tournament_prompts(
 
 
 def shown_order(texts: Sequence[str], seed: int | None) -> list[int]:
-    """The order in which `texts` are shown: the same for the same texts, wherever each stands in its group.
+    """The indices of `texts` in the order in which they are shown, which does not depend on the given order.
 
-    So no place in a group is worth anything, and a repeated group is answered by the cache. The order depends on all
-    texts together: none can be worded so that it comes first. None keeps the order.
+    So no position in a group is an advantage, and a repeated group is answered by the cache. The order depends on all
+    texts together: no text can be worded so that it comes first. A `seed` of None keeps the given order.
     """
     if seed is None:
         return list(range(len(texts)))
@@ -217,8 +232,14 @@ def _position(
 ) -> float:
     """The position, among all candidates, of a candidate that has `place` in a chunk with `anchors`.
 
-    The anchors are candidates of earlier chunks with known `positions`. The candidate stands between its neighbours
-    among them.
+    The anchors are candidates of earlier chunks with known `positions`. The candidate gets a position between its
+    neighbours among the anchors: 1.5 if it is ranked between those at 1 and 2.
+
+    Args:
+        place: the candidate's place in the chunk.
+        anchors: the candidates that the chunk showed again.
+        places: the places of all candidates in the chunk.
+        positions: the positions of all candidates of earlier chunks.
     """
     if not anchors:
         return place
@@ -230,7 +251,7 @@ def _position(
     if above is None:
         if below is None:
             return place
-        # To beat the middle one, where there was no room for the best, is not to beat the best
+        # To beat the middle one, if there was no room to show the best, is not to beat the best
         better = max((position for position in positions.values() if position < below), default=below - 1.0)
         return better + (below - better) * small
     if below is None:
