@@ -43,7 +43,7 @@ class GradingSection(StrictSection):
 def combined_score(scores: Sequence[float], rule: VoteRule) -> float:
     """One score from several: their median, or the most frequent score.
 
-    Where several scores are the most frequent, the result is the lower median of these.
+    If several scores are the most frequent, the result is the lower median of these.
     """
     return float(median(scores)) if rule == "median" else float(median_low(multimode(scores)))
 
@@ -57,7 +57,7 @@ def combined_places(rankings: Sequence[Sequence[float]]) -> list[float]:
 
 
 def majority_ranking(rankings: Sequence[Sequence[float]]) -> list[float]:
-    """The most frequent of `rankings`; where several are the most frequent, the mean places over these."""
+    """The most frequent of `rankings`; if several are the most frequent, the mean places over these."""
     return combined_places(multimode(tuple(ranking) for ranking in rankings))
 
 
@@ -77,7 +77,10 @@ def ranked(places: Sequence[float]) -> list[int]:
 
 
 def unordered(found: Sequence[T], order: Sequence[int]) -> list[T]:
-    """What was found for items that were shown in `order`, in the items' own order."""
+    """The results `found` for items that were shown in `order`, put back in the items' own order.
+
+    `unordered(["b", "a"], [1, 0])` is `["a", "b"]`.
+    """
     by_index = dict(zip(order, found, strict=True))
     return [by_index[index] for index in range(len(order))]
 
@@ -102,7 +105,7 @@ def quorum(results: Sequence[Any]) -> tuple[list[Any], int]:
     """The results that are verdicts, and the number of results that are GraderErrors.
 
     Raises:
-        AnswerAtFault: half of the votes or more failed, one of them by the answer's own fault.
+        AnswerAtFault: half of the votes or more failed, at least one of these by the answer's own fault.
         GraderError: half of the votes or more failed; the message holds the first vote's error.
         BaseException: the first result that is an exception of another kind.
     """

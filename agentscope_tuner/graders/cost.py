@@ -75,7 +75,7 @@ class Reckoner:
 
 
 def questions_of(grader: BaseGrader, values: Mapping[str, Any]) -> list[Question]:
-    """The questions that `grader` would ask about `values`; none for graders that ask none of our judge models.
+    """The questions that `grader` would ask about `values`; none for a grader that asks no judge model of this package.
 
     Raises:
         GraderError: the arguments are wrong, so that the grader would fail before it asks.

@@ -34,7 +34,7 @@ _LABELS = {LanguageEnum.EN: ("yes", "no"), LanguageEnum.ZH: ("是", "否")}
 _LONGEST_CRITERION = 2_000
 _LONGEST_QUOTE = 2_000
 
-#: For each criterion the lowest and the highest score; None where it is met or not.
+#: For each criterion the lowest and the highest score; None for a criterion that is met or not.
 Spans = Sequence[tuple[float, float] | None]
 
 
@@ -43,8 +43,9 @@ class Met:
     """Whether an answer meets one criterion.
 
     Attributes:
-        value: 1.0 for yes, 0.0 for no; with `score_from="logprobs"` the probability of yes; of a range, its share.
-        quote: the words of the answer that decided the criterion; empty where the model gave none.
+        value: 1.0 for yes, 0.0 for no; with `score_from="logprobs"` the probability of yes; for a criterion with a
+            range the score's position in it: 0.75 for 4 of 1 to 5.
+        quote: the words of the answer that decided the criterion; empty if the model quoted none.
         absent: whether the criterion was decided by what the answer lacks.
         unproven: whether the model said yes and quoted no word of the answer, so that `value` is 0.
     """
@@ -174,7 +175,12 @@ def _schema(size: int, graded: bool) -> dict[str, Any]:
 
 
 def verdicts_on(reply: Reply, texts: Texts, spans: Spans) -> list[Met]:
-    """The verdict on each criterion, of which `spans` are the ranges, in a reply about `texts`.
+    """The verdict on each criterion in a `reply` about all criteria.
+
+    Args:
+        reply: the judge model's.
+        texts: the judged texts; a quote must be in the response among them.
+        spans: for each criterion its range, or None.
 
     Raises:
         Quotation: the verdicts stand in the response.
@@ -197,8 +203,14 @@ def verdicts_on(reply: Reply, texts: Texts, spans: Spans) -> list[Met]:
 
 
 def _met(item: dict[str, Any], number: int, stands: Sequence[str], span: tuple[float, float] | None) -> Met:
-    """One verdict: a criterion is met where a word of the answer shows it, or where the model says that it is met by
-    what is absent.
+    """One verdict of a reply. A yes without a quote from the answer counts as a no, unless the model says that what is
+    absent from the answer decides.
+
+    Args:
+        item: the verdict as the model wrote it.
+        number: the criterion's, for messages.
+        stands: the texts of the answer.
+        span: the criterion's range, or None.
     """
     item = {key: value for key, value in item.items() if value is not None}
     met, quote, absent = item.get("met"), item.get("quote", ""), item.get("absent", False)
@@ -220,8 +232,11 @@ def _met(item: dict[str, Any], number: int, stands: Sequence[str], span: tuple[f
 
 
 def _stands_in(quote: str, answers: Sequence[str]) -> bool:
-    """Whether a quote holds a word, and stands in one of the answers; spaces, signs and case may differ."""
-    # Models leave out the middle of a long quote: its parts stand behind one another
+    """Whether `quote` has a letter or digit, and one of `answers` contains it; spaces, punctuation and case may differ.
+
+    `the CAT ... mat` is in `The cat sat on the mat.`.
+    """
+    # Models leave out the middle of a long quote: its parts follow one another
     parts = [
         letters
         for part in composed(quote).replace("[...]", "…").replace("...", "…").split("…")
@@ -231,7 +246,7 @@ def _stands_in(quote: str, answers: Sequence[str]) -> bool:
 
 
 def _follow(parts: Sequence[str], text: str) -> bool:
-    """Whether `text` has all parts of a quote, in their order, without pieces of longer words."""
+    """Whether `text` contains all parts of a quote in their order, each as whole words: `cat` is not in `concat`."""
     pieces = [(lower_letters(word), word) for word in _WORD.findall(text)]
     letters, edges, end = "".join(piece for piece, _ in pieces), {0}, 0
     for piece, _ in pieces:

@@ -32,7 +32,7 @@ class GraderScore:
         metadata: further facts about the verdict: usage, votes, ties.
         error: what went wrong; None for a verdict. Graders by convention report an exception as 0.0 with the reason
             "Evaluation failed: …". Such a reason becomes the error, so that nobody reads the 0.0 as a score.
-        cause: the kind of fault to mend, where there is an error and the grader knows it.
+        cause: the kind of fault to mend, if there is an error and the grader knows it.
 
     Raises:
         ValueError: `score` is not a finite number; bools are not numbers here.
@@ -70,7 +70,7 @@ class GraderRank:
         metadata: further facts about the verdict. `metadata["places"]`, where present, holds places with ties, as mean
             places.
         error: what went wrong; None for a verdict.
-        cause: the kind of fault to mend, where there is an error and the grader knows it.
+        cause: the kind of fault to mend, if there is an error and the grader knows it.
 
     Raises:
         ValueError: `rank` is not a permutation of 1..n, or is empty without an error.
@@ -108,7 +108,7 @@ def named_cause(exc: BaseException) -> Cause | None:
 
 
 def grader_error(message: str, cause: Cause | None) -> GraderError:
-    """A failed result as an exception: a GraderTimeout where the grader's time was over."""
+    """The exception for a failed result: a GraderTimeout if `cause` is that the time was over, else a GraderError."""
     return GraderTimeout(message) if cause is Cause.DEADLINE else GraderError(message, cause=cause)
 
 

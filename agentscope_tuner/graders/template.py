@@ -121,12 +121,12 @@ class PromptTemplate(BaseModel):
 
 
 def read_words(file: Path) -> Mapping[str, Any]:
-    """What a file of this package says to models: prompts are text, and stand beside the code as TOML."""
+    """The words of prompts in a TOML file of this package, which is beside the code that uses them."""
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def template_of(told: Mapping[str, Any]) -> PromptTemplate:
-    """The template that a table of such a file holds: its text as `en` and `zh`, and its `blocks`."""
+    """The template in a table of a file that `read_words` reads: a text as `en` and as `zh`, and the `blocks`."""
     return PromptTemplate.of(told["en"], told["zh"], *told["blocks"])
 
 
@@ -137,7 +137,7 @@ def _block(tag: str, language: LanguageEnum) -> str:
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """`text` with each `{name}` replaced by `values[name]`, in one pass.
+    """`text` with each `{name}` replaced by `values[name]`; a `{name}` inside a value is not replaced.
 
     Raises:
         ValueError: a variable has no value.
@@ -153,14 +153,17 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 
 
 def headings(text: str) -> tuple[str, ...]:
-    """What a prompt's lines say beside its variables, such as a heading or a tag: no text filled in may hold it."""
+    """The fixed pieces of a prompt's lines, such as headings and tags, which no text that is filled in may contain.
+
+    `<answer>\\n{response}` has the piece `<answer>`.
+    """
     pieces = (piece.strip() for line in text.splitlines() for piece in _VARIABLE.split(line)[::2])
     return tuple(dict.fromkeys(piece for piece in pieces if len(piece) > 1 and re.search(r"\w", piece)))
 
 
 @lru_cache(maxsize=512)
 def _pieces(text: str) -> tuple[list[tuple[str, str]], str]:
-    """Each variable behind the text before it, and the text behind the last one."""
+    """Each variable with the text before it, and the text behind the last: `([("a ", "x")], " b")` for `a {x} b`."""
     pieces: list[tuple[str, str]] = []
     before, end = "", 0
     for match in (_FORMAT_STYLE if "{{" in text else _VARIABLE).finditer(text):

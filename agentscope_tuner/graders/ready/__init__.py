@@ -33,8 +33,8 @@ class ReadyGrader(LLMGrader):
         votes, vote_rule, max_chars: see LLMGrader.
         swap: see LLMGrader; None takes the class's own choice.
 
-    A subclass gives its own `default_…` values; without a `score_range` the range is read from its prompt. Those below
-    have theirs from `<file>.toml`.
+    A subclass gives its own `default_…` values; without a `score_range` the range is read from its prompt. The classes
+    below have these values from `<file>.toml`.
     """
 
     default_name: ClassVar[str]
