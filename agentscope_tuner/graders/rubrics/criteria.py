@@ -51,7 +51,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Rubrics:
-    """A task's criteria, in its order, the aggregation that their format publishes, and the files to be judged."""
+    """A task's criteria in the given order, the aggregation that their format uses, and the files to be judged."""
 
     criteria: tuple[Criterion, ...]
     published: Aggregation
@@ -112,7 +112,7 @@ def _is_nan(value: object) -> bool:
 
 
 def _parsed(value: Any) -> Any:
-    """A text as the JSON or TOML that it is; anything else as it is."""
+    """`value` read as JSON, or else as TOML, if it is a text; anything else unchanged."""
     if not isinstance(value, str):
         return value
     value = value.removeprefix("\ufeff")
@@ -134,7 +134,10 @@ def _parsed(value: Any) -> Any:
 
 
 def _of_the_file(whole: Any, published: Aggregation) -> tuple[Aggregation, tuple[str, ...]]:
-    """The aggregation and the files that rewardkit's file states under [scoring] and [judge]."""
+    """The aggregation and the files that rewardkit's file states under [scoring] and [judge].
+
+    Without them, or in another format, the aggregation is `published`, and there are no files.
+    """
     scoring, judge = (whole.get(key) if isinstance(whole, Mapping) else None for key in ("scoring", "judge"))
     if isinstance(scoring, Mapping) and "aggregation" in scoring:
         if (stated := str(scoring["aggregation"]).replace("-", "_")) not in _FORMULAS:

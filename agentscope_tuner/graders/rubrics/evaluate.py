@@ -75,9 +75,9 @@ def quadratic_kappa(pairs: Pairs) -> float | None:
     return 1 - observed / expected if expected else None
 
 
-#: Under so many clusters no interval is given.
+#: With fewer clusters no interval is given.
 LEAST_CLUSTERS = 10
-#: Under so many rows none is given of a share, nor of another measure with a range: it would be too wide.
+#: With fewer rows none is given for a share or another measure with a range: it would be too wide.
 LEAST_ROWS = 50
 _MOST_LEFT_OUT = 200
 #: The quantile of the normal distribution for a 95 % interval.
@@ -89,9 +89,10 @@ def interval(
 ) -> tuple[float, float] | None:
     """The 95 % interval of `metric` by the jackknife that leaves out one sample at a time; see `jackknifed`.
 
-    Of more than 200 samples as many groups by chance are left out, to save time. None under ten samples, because no
-    such interval keeps its word, nor under fifty pairs for a metric `within` a range, and where the metric is undefined
-    or does not vary.
+    More than 200 samples are dealt into 200 random groups, and one group is left out at a time, to save time.
+
+    None if there are fewer than ten samples, because such an interval would be wrong too often; if there are fewer than
+    fifty pairs, for a metric `within` a range; or if the metric is undefined or does not vary.
     """
     if len(samples) < LEAST_CLUSTERS or (within is not None and sum(map(len, samples)) < LEAST_ROWS):
         return None
@@ -109,11 +110,11 @@ def interval(
 def jackknifed(
     whole: float | None, left: Sequence[float | None], within: tuple[float, float] | None = None
 ) -> tuple[float, float] | None:
-    """The 95 % interval of a statistic, by its values with one group of clusters left out each.
+    """The 95 % interval of a statistic: its value is `whole`, and `left` its values with one group left out each.
 
     Rows of one task resemble each other, so leaving out single rows would make the intervals too narrow. The variance
     is (G - 1) / G times the sum of squared deviations of the G statistics from the whole one, and the quantile is that
-    of t with G - 1 degrees of freedom (Bell and McCaffrey 2002, CR3). None where a value is undefined, or none varies.
+    of t with G - 1 degrees of freedom (Bell and McCaffrey 2002, CR3). None if a value is undefined, or none varies.
 
     Near an end of its range a statistic is skewed, and a symmetric interval of few clusters covers it too seldom. So
     the interval of a statistic `within` a range is symmetric in the log odds of its place there, with the variance by
@@ -250,7 +251,15 @@ def _report(
     plain: Sequence[Sequence[float]],
     mean: float,
 ) -> dict[str, Any]:
-    """The agreement of all three with the labels, on samples for which each of them has a prediction."""
+    """The agreement of three predictions with the labels: with the learned rubrics, without any, and always `mean`.
+
+    Args:
+        config: the configuration.
+        samples: the samples for which both graders gave a verdict.
+        learned: for each sample the predictions with the rubrics.
+        plain: for each sample the predictions without rubrics.
+        mean: the constant prediction.
+    """
     pairs = [_pairs(sample, predicted) for sample, predicted in zip(samples, learned, strict=True)]
     chance = rank_p_value(pairs, config.seed)
     # Answers to one query are alike, so whole queries are left out and not answers

@@ -1,6 +1,6 @@
 """Makes rubrics from one sample: the model proposes and revises them until judging by them gives the label.
 
-Of all that were proposed, `choose` and `merged` keep a small set of different ones: by embeddings and the coding rate.
+Of all proposed rubrics, `merged` and `choose` keep a small set of different ones: by embeddings and the coding rate.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate, fill
 
 
 def inputs_of(query: str, ground_truth: str | None) -> dict[str, Any]:
-    """The arguments of a grader beside the answer."""
+    """The arguments of a grader other than the answer, by name."""
     return {"query": query, "ground_truth": ground_truth}
 
 
@@ -96,9 +96,9 @@ class Proposer:
 async def judge_sample(
     config: AutoGraderConfig, model: ChatModel, sample: Sample, rubrics: str
 ) -> tuple[tuple[float, ...], str]:
-    """The grader's score of the sample's answer, or the places of its candidates, and the grader's reason.
+    """Judge a sample by `rubrics`: the score of its one answer, or in listwise mode the place of each of its answers.
 
-    Rewards are judged by the same grader, so that learning, measuring and rewards judge alike.
+    Also gives the grader's reason. The same grader judges rewards, so that learning, measuring and rewards agree.
 
     Raises:
         GraderError: there is no verdict.
@@ -152,7 +152,7 @@ def _rubrics(reply: Reply, judged: Sequence[str], count: int) -> list[str]:
 
 
 async def sort_into_themes(config: AutoGraderConfig, model: ChatModel, rubrics: Sequence[Rubric]) -> list[Rubric]:
-    """`rubrics` with at most `categories_number` themes; the rubrics of a theme stand together.
+    """`rubrics` with at most `categories_number` themes, sorted so that the rubrics of a theme are together.
 
     Raises:
         GraderError: the model gave no partition of the rubrics.
@@ -197,7 +197,10 @@ Vector = dict[int, float]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A rubric that reproduced its samples' labels; `gain` is the coding rate it added when it was chosen."""
+    """A rubric by which the grader gave its samples' labels; `gain` is the coding rate that it added when chosen.
+
+    `samples` are the samples' lines in the file.
+    """
 
     text: str
     samples: tuple[int, ...]

@@ -85,7 +85,7 @@ def verdict_on(report: dict[str, Any]) -> Verdict:
 
 
 def unproven(reasons: Sequence[str]) -> str:
-    """The reasons against a set in one line."""
+    """The `reasons` of a verdict against a set of rubrics, in one line."""
     return "; ".join(reasons) or "it was never measured"
 
 
@@ -132,7 +132,7 @@ class SavedGrader(BaseModel):
 
 
 def in_prompt(rubrics: Sequence[Rubric]) -> str:
-    """Rubrics as lines for the prompt, under their themes where they have any."""
+    """Rubrics as numbered lines for the prompt, under headings such as `## style` if they have themes."""
     lines: list[str] = []
     theme: str | None = None
     for number, rubric in enumerate(rubrics, start=1):

@@ -156,7 +156,7 @@ class Sample:
         query: the question that the answers answer.
         answers: one answer in pointwise mode, two or more candidates in listwise mode.
         labels: the score of the answer, or the candidates' ranks, where 1 is best and ties are allowed.
-        ground_truth: the right answer, where `ground_truth_field` names a field of the row.
+        ground_truth: the right answer; None if no `ground_truth_field` is configured.
     """
 
     line: int
@@ -200,7 +200,7 @@ def read_samples(path: Path, config: AutoGraderConfig) -> list[Sample]:
         ConfigError: the file cannot be read, a row is malformed (the message names its line), or rows are too few.
     """
     with told(f"cannot read the labelled samples {str(path)!r}"):
-        # Not `splitlines`, which also ends lines at signs that JSON may hold within a text
+        # Not `splitlines`, which also ends lines at characters that JSON may hold within a text
         lines = path.read_text(encoding="utf-8").split("\n")
     samples = []
     for number, line in enumerate(lines, start=1):
@@ -263,10 +263,10 @@ def _text(value: object) -> str:
 
 
 def split(samples: Sequence[Sample], holdout: float, seed: int) -> tuple[list[Sample], list[Sample]]:
-    """Samples to learn from, and samples held out: by query, stratified by label, the same for the same seed.
+    """Split `samples` into those to learn from and those held out; the same `seed` gives the same split.
 
-    Copies count once, and all samples of a query are on one side. At least the share `holdout` of the queries is held
-    out. If a proof needs more queries, up to half of them are. Queries are sorted by mean label, with equal ones
+    Copies count once, and all samples of a query are on one side. About the share `holdout` of the queries is held
+    out; if a proof needs more queries, up to half of them are. Queries are sorted by mean label, with equal ones
     shuffled, and every n-th query is held out, so that both sides span all labels.
 
     Raises:
