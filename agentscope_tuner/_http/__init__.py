@@ -1,4 +1,4 @@
-"""The one road to a service over HTTP. Here: one call and its answer, read without trust and without any I/O.
+"""All calls of services over HTTP. This module has one call and its answer, read without trust and without any I/O.
 
 Also a client's limits of time and size, and the errors that its failures become.
 """
@@ -36,12 +36,12 @@ class HttpCall(Generic[T]):
         path: what follows the service's base URL: `/evaluate`.
         body: the JSON to POST; None for a GET.
         where: the call in words, for messages: `evaluate of instance 'x'`.
-        parse: the result in an answer; raises a `BadAnswer`, or an error of its own that ends the call at once.
+        parse: reads the result from an answer; raises a `BadAnswer`, or another error, which ends the call at once.
         seconds: the most that one try may take, from connecting to the last byte of the answer.
         repeatable: whether sending the call twice does no harm.
         patient: whether tries may go on until the client's deadline; otherwise all tries together end within `seconds`.
-        apart: whether the call has connections that no other kind of call uses; the service may drop them after its
-            answer. Such a call must be repeatable.
+        apart: whether the call uses connections that no other kind of call uses, because the service may drop them
+            after its answer. Such a call must be repeatable.
         ends_at: the time, by the loop's clock, from which no caller waits for the answer; None: the client's deadline
             decides.
         home: the name of a thing that lives at one of several addresses, such as an episode; the call goes to its
@@ -98,7 +98,7 @@ def an_object(answer: HttpAnswer, where: str, value: object) -> dict[str, Any]:
 
 
 def malformed(answer: HttpAnswer, where: str, reason: str) -> BadAnswer:
-    """The error of an answer that is not the protocol, with the beginning of its body."""
+    """The error for an answer that breaks the protocol: the `reason`, and the beginning of the answer's body."""
     return BadAnswer(answer.status, f"{reason}: {shown(text_of(answer.body)[:500])}", where)
 
 
@@ -125,7 +125,7 @@ def shown(text: str) -> str:
 def carries(authorization: bytes, token: bytes) -> bool:
     """Whether an Authorization header carries `token`. The scheme may be in any case (RFC 9110, 11.1).
 
-    The tokens are compared in constant time: how long a refusal takes tells nothing about the token.
+    The tokens are compared in constant time, so that how long a refusal takes reveals nothing about the token.
     """
     scheme, _, given = authorization.partition(b" ")
     return scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(b" "), token)
@@ -191,17 +191,17 @@ def checked_token(token: str) -> str:
 
 
 def token_in(file: str | None, where: str) -> str | None:
-    """The token in a file; None where there is no file.
+    """The token in a file; None if `file` is None.
 
     Raises:
-        ConfigError: it cannot be read; names the key `where`.
+        ConfigError: the file cannot be read; the message names the configuration's key `where`.
     """
     with told(f"{where}: cannot read {file!r}"):
         return None if file is None else checked_token(Path(file).read_text(encoding="utf-8").strip())
 
 
 def _check_header(name: str, value: object) -> None:
-    """Raises a ConfigError, which does not show the value, unless a request may carry the header beside our own."""
+    """Raises a ConfigError, which does not show the value, if no request can have this header, or the client sets it."""
     if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name) or name.lower() in _OWN_HEADERS:
         raise ConfigError(
             f"headers: {name!r} is no header's name, or one that the client sets itself: {sorted(_OWN_HEADERS)}"
@@ -211,7 +211,7 @@ def _check_header(name: str, value: object) -> None:
 
 
 def check_number(name: str, value: object, *, or_zero: bool = False) -> None:
-    """Raises a ConfigError unless `value` is a number above 0, or 0 where that is allowed."""
+    """Raises a ConfigError unless `value` is a number above 0, or 0 if `or_zero`; the message names the key `name`."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ConfigError(f"{name} must be a number, got {value!r}")
     if not (value > 0 or (or_zero and value == 0)):

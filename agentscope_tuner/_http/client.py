@@ -41,8 +41,8 @@ class _FailedTry:
     """Why a try failed.
 
     Attributes:
-        error: as the peer's kind of error, which names the call.
-        cause: what was raised in this process.
+        error: the failure as the peer's kind of error, which names the call.
+        cause: the exception that was raised in this process.
         passing: whether another try may succeed, and does no harm.
     """
 
@@ -58,14 +58,14 @@ class _FailedTry:
 class HttpExchange:
     """Sends calls to one service. Serves any number of event loops, each with connections of its own.
 
-    Where the service has several addresses, a call goes to the address that answered last. After a failure that may
-    pass, the call goes to the next address. A thing that was created at one address is asked for at this address.
+    If the service has several addresses, a call goes to the address that answered last. After a failure that may pass,
+    the call goes to the next address. Calls about a thing that was created at one address go to this address.
 
     Args:
         peer: the kind of service.
         base_urls: `http://host:port`, with a path when the service lives below one; or several of them.
-        limits: patience and sizes, and the token.
-        read_token: called for the token where `limits` has none, and again after a 401: the service's owner may have
+        limits: the limits of time and size, and the token.
+        read_token: called for the token if `limits` has none, and again after a 401: the service's owner may have
             changed the token.
         transport: replaces the network in tests: httpx's own seam.
 
@@ -158,7 +158,7 @@ class HttpExchange:
             await asyncio.sleep(pause)
 
     def _pause(self, retries: Retries, failure: _FailedTry, remaining: float, asked: float) -> float | None:
-        """Seconds before the next try; None where there is none."""
+        """Seconds before the next try; None if the call is not tried again."""
         if not failure.passing:
             return None
         # What has answered before may be starting again: then the deadline decides
@@ -253,7 +253,7 @@ class HttpExchange:
             self._homes.popitem(last=False)
 
     def _refusal(self, exc: BadAnswer, call: HttpCall[Any], token: str | None) -> _FailedTry:
-        """The failure of a try that was answered."""
+        """The failure of a try whose answer was an error status, or malformed."""
         passing = may_repeat(exc.status, repeatable=call.repeatable)
         # 401: refused before anything was done
         passing = passing or (exc.status == 401 and self._has_other_token(token))
@@ -271,7 +271,15 @@ class HttpExchange:
     def _broken(
         self, exc: Exception, call: HttpCall[Any], where: str, earlier: _FailedTry | None, *, cut: bool
     ) -> _FailedTry:
-        """The failure of a try without an answer. `cut`: the call's whole time is over."""
+        """The failure of a try without an answer.
+
+        Args:
+            exc: the exception of the try.
+            call: the call.
+            where: the call, the address and the number of the try, for the message.
+            earlier: the failure of the try before; None for the first.
+            cut: whether the call's whole time is over.
+        """
         passing = may_repeat(exc, repeatable=call.repeatable)
         words = f"{where}: {type(exc).__name__} {exc}".rstrip()
         if not isinstance(exc, _TIMED_OUT):

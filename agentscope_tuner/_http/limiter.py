@@ -21,7 +21,7 @@ _WINDOW_SECONDS = 60.0
 
 
 class Pace:
-    """How long an endpoint wants no requests: shared by all threads and event loops of a process."""
+    """Until when an endpoint wants no requests. Shared by all threads and event loops of a process."""
 
     def __init__(self) -> None:
         self._closed_until = 0.0
@@ -83,10 +83,10 @@ class PerMinute:
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """The place of a call of several tries, held from its first turn until it is left.
+    """A slot at an endpoint for a call of several tries. The call holds it from its first turn until `Limiter.leave`.
 
-    A limiter gives no more places than it lets requests be under way. Otherwise all calls of a large batch would begin
-    while an endpoint is down, and their deadlines would pass together.
+    A limiter gives no more slots than it lets requests be under way at once. Otherwise all calls of a large batch would
+    begin while an endpoint is down, and their deadlines would pass together.
 
     Args:
         paused: called when the call is next and only the endpoint's pause keeps it waiting: from then on its time runs.
@@ -112,7 +112,8 @@ class Limiter:
         tokens_per_minute: the most tokens of prompts and replies in any minute; None for no limit.
 
     Attributes:
-        tokens: counts them, by what each request is expected to use, which its caller corrects; None for no limit.
+        tokens: the count of the last minute's tokens, by what each request is expected to use; the caller corrects it
+            with `add` after the reply. None for no limit.
     """
 
     def __init__(
@@ -125,7 +126,7 @@ class Limiter:
         self._window = float(most)
         self._lowered_at = 0.0
         self._running = self._held = 0
-        # Who needs a place comes last: one that needs it before one that waits for a turn alone would keep both waiting
+        # Calls that need a place come last: before a call that waits only for a turn, they would keep both waiting
         self._waiting: list[tuple[bool, float, int, Place | None, asyncio.Future[None]]] = []
         self._order = itertools.count()
         self._timer: asyncio.TimerHandle | None = None
@@ -134,13 +135,13 @@ class Limiter:
         """Wait for a request's turn, which the caller must `end`.
 
         Args:
-            deadline: of the call, by the loop's clock. The caller itself must bound the waiting. Without one the
-                request comes after all that have a deadline.
-            place: that of a call of several tries. Its first turn takes it, and the caller must `leave` it.
+            deadline: of the call, by the loop's clock. The caller itself must bound the waiting. Without a deadline
+                the request comes after all requests that have one.
+            place: the place of a call of several tries. Its first turn takes it, and the caller must `leave` it.
             tokens: how many tokens the request is expected to use.
 
         Returns:
-            When the turn began, for `refused`.
+            The time at which the turn began, for `refused`.
         """
         if self._waiting or not self._may_start(place) or self._pace.closed_for():
             await self._wait(deadline, place)
@@ -231,7 +232,7 @@ class Limiter:
             heapq.heappop(self._waiting)
 
     def _pause_next(self) -> None:
-        """Tell the calls that would have a turn now that the endpoint's pause keeps them waiting."""
+        """Call `paused` of each call that would have a turn now, if the endpoint's pause did not keep it waiting."""
         free = max(1, int(self._window)) - self._running
         for *_, place, turn in heapq.nsmallest(free, self._waiting):
             if place is not None and place.paused is not None and not turn.done():

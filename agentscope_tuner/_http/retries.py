@@ -61,8 +61,8 @@ def is_busy(status: int, asked: float) -> bool:
     A 503 without Retry-After may come from a broken endpoint, and fewer requests do not mend that.
 
     Args:
-        status: of the answer.
-        asked: seconds that its Retry-After asks for; 0.0 without this header.
+        status: the answer's HTTP status.
+        asked: the seconds that its Retry-After asks for; 0.0 without this header.
     """
     return status == 429 or (status == 503 and asked > 0)
 

@@ -36,7 +36,7 @@ class AnswerTooLong(httpx.ReadError):
 
 
 class Connections(httpx.AsyncBaseTransport):
-    """Connections without cookies and redirects, of each event loop its own; a forked child opens others.
+    """Connections without cookies and redirects. Each event loop has its own, and a forked child opens new ones.
 
     The limits of time are taken from a request's extensions, as httpx writes them: `connect` bounds the time to
     connect, `read` the time between two parts of an answer. The extension `apart` sends a request over connections that
@@ -45,7 +45,7 @@ class Connections(httpx.AsyncBaseTransport):
     Args:
         most: the most connections at once, in each event loop; 0 for no limit.
         most_bytes: the most bytes of an answer's body; reading more raises AnswerTooLong. A stream of events has no
-            bound, because its parts are passed on as they come. None where the caller bounds what it reads.
+            bound, because its parts are passed on as they come. None if the caller itself bounds what it reads.
         tls: for https; None for the usual certificates.
         proxied: whether the proxies of the environment are used.
     """
@@ -221,11 +221,11 @@ class _Body(httpx.AsyncByteStream):
             raise _as_httpx(exc) from exc
 
     async def aclose(self) -> None:
-        """Free the connection for the next request, or close it where the body was not read to its end."""
+        """Free the connection for the next request, or close it if the body was not read to its end."""
         self._response.close()
 
 
-# The first that fits is what httpx's own transport would raise
+# For an error of aiohttp (the first class that fits) the error that httpx's own transport would raise
 _AS_HTTPX: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
     (aiohttp.ConnectionTimeoutError, httpx.ConnectTimeout),
     (aiohttp.SocketTimeoutError, httpx.ReadTimeout),
@@ -242,7 +242,10 @@ _DROPPED = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 
 
 def _as_httpx(exc: Exception) -> httpx.TransportError:
-    """The error of httpx in place of `exc`, which is raised where it is the limit of the caller's own time."""
+    """The error that httpx's own transport would raise for `exc`, an error of aiohttp or of the system.
+
+    Raises `exc` itself if it is the TimeoutError of the caller's own limit.
+    """
     kind = next(ours for theirs, ours in _AS_HTTPX if isinstance(exc, theirs))
     if kind is httpx.ReadError and isinstance(exc, TimeoutError):
         raise exc
