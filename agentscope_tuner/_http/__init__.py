@@ -201,7 +201,7 @@ def token_in(file: str | None, where: str) -> str | None:
 
 
 def _check_header(name: str, value: object) -> None:
-    """Raises a ConfigError, which does not show the value, if no request can have this header, or the client sets it."""
+    """Raises a ConfigError if no request can have this header, or if the client sets it. It does not show `value`."""
     if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name) or name.lower() in _OWN_HEADERS:
         raise ConfigError(
             f"headers: {name!r} is no header's name, or one that the client sets itself: {sorted(_OWN_HEADERS)}"

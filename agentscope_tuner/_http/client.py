@@ -161,7 +161,7 @@ class HttpExchange:
         """Seconds before the next try; None if the call is not tried again."""
         if not failure.passing:
             return None
-        # What has answered before may be starting again: then the deadline decides
+        # An endpoint that has answered before may be starting again: then the deadline decides
         return retries.pause(remaining, asked, refused=(not self._answered and is_refused(failure.cause)))
 
     async def aclose(self) -> None:

@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 
 # When a request is sent again: retries end with the call's deadline. A fixed number of tries would give up a busy
 # endpoint long before the caller's time is over. So an endpoint that answers 429 with Retry-After is asked until it
-# answers, or until the deadline. Only an endpoint that never answered, and where nobody listens, is given up in
+# answers, or until the deadline. Only an endpoint that never answered, and refuses connections, is given up in
 # seconds: its URL is wrong, or it was not started.
 FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 10.0

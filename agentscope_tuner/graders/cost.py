@@ -26,7 +26,7 @@ class Estimate:
     """The usage that judging would take, without retries.
 
     Attributes:
-        least: the lowest usage. It differs from `most` where verdicts decide whether a model is asked.
+        least: the lowest usage. It differs from `most` if verdicts decide whether a model is asked.
         most: the highest usage. In both, `cache_hits` counts the verdicts that the cache has already.
         priced: whether every model asked has prices; without them the cost means nothing.
         complete: whether every judge could estimate its calls; if not, the true total is larger.

@@ -147,7 +147,7 @@ class CriteriaGrader:
         return as_texts(shown, self.language, self.max_chars, self.model.settings.markers)
 
     def _prompt(self, texts: Texts, criteria: Sequence[str], spans: Spans) -> Prompt:
-        # The task's author wrote the criteria, not the policy: they stand in the prompt as instructions, unfenced
+        # The task's author wrote the criteria, not the policy: they are in the prompt as instructions, unfenced
         listed = [
             f"{number}. {neutralise(text, _LONGEST_CRITERION)}{self._range(span)}"
             for number, (text, span) in enumerate(zip(criteria, spans, strict=True), start=1)
@@ -183,8 +183,8 @@ def verdicts_on(reply: Reply, texts: Texts, spans: Spans) -> list[Met]:
         spans: for each criterion its range, or None.
 
     Raises:
-        Quotation: the verdicts stand in the response.
-        ReplyError: the reply has not one verdict for each.
+        Quotation: the response contains these verdicts, so that the reply may only quote them.
+        ReplyError: the reply does not have one verdict for each criterion.
     """
     size = len(spans)
     found = final_json(reply, echoes({"response": texts["response"]}), "verdicts").get("verdicts")

@@ -64,7 +64,7 @@ _LOOKS_LIKE = {
     "\u02c2": "<",
     "\u02c3": ">",
 }
-# The colons of all scripts, by their names; but a currency has the name, too, and those with an equals sign are others
+# The colons of all scripts, by their names; but not the currency colon, nor colons combined with an equals sign
 _COLON = re.compile(r"(?<!SEMI)(?<!EQUALS )COLON\b(?! SIGN| EQUALS)")
 # The edges of tables that are drawn
 _EDGE = re.compile(r"BOX DRAWINGS .*\bVERTICAL\Z")
@@ -149,8 +149,8 @@ _TAGS = "|".join((
     # [INST], [/INST], [gMASK], [system role="x"]; but lists of numbers and of quoted texts, x[i+1] and \[x^2\] are none
     r"(?<![\w\\])\[\s{0,40}(?![+\-.,(]{0,9}[\d\"']|[+\-.,(][^\S\n])[^\s\[\]][^\[\]\n]*+\]",
     r"(?<=\w)\[\s{0,40}+(?![a-z]?\s?[+\-*]?\s?\d{0,6}\]|[\"'\d\-:])[^\[\]\n]*+\]",
-    # Behind a backslash it is a formula, but not where it begins with a word or with a letter that formulas do not
-    # have, or where a word stands by itself in it
+    # Behind a backslash it is a formula, unless it begins with a word or with a letter that formulas do not have, or
+    # has a word by itself in it
     r"(?<=\\)\[(?=(?:[^\w\\\[\]\n]|_)*+\w{0,60}?(?:[^\W\d_]{2}|[^\W\d_a-zA-Z])|[^\[\]\n]*?\s[^\W\d_]{3})[^\[\]\n]*+\]",
     # no formula begins with an index
     r"(?<=\\)\[[^\w\\\[\]\n]*+_[^\[\]\n]*+\]|(?<=\\)\[[\w|]{2,60}\\?\]|\[\s?[|/]|\|\s?\]",
@@ -195,7 +195,7 @@ def _like_added() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def _added() -> re.Pattern[str]:
-    """A pattern for all that `neutralise` adds: codes such as `‹U+200B›`, and middle dots at brackets."""
+    """A pattern for what `neutralise` adds: codes such as `‹U+200B›`, and middle dots at brackets."""
     opening, closing = _brackets()
     return re.compile(rf"‹(?:U\+[0-9A-F]{{4,6}}|\d+ more invisible characters)›|(?<={opening})·|·(?={closing})")
 

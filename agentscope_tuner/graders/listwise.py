@@ -84,9 +84,9 @@ async def tournament(
 ) -> Ranking:
     """Rank `responses` by the share of comparisons that each wins; a tie is half a win.
 
-    Equal responses are shown once. Each is compared with each other response. If that makes more
-    than `most_pairs` pairs, each is compared only with the next few in a ring, as many as `most_pairs` allows. It is in
-    two pairs at least, even if that makes more than `most_pairs`.
+    Equal responses are shown once. Each is compared with each other response. If that makes more than `most_pairs`
+    pairs, each is compared only with the next few in a ring, as many as `most_pairs` allows. It is in two pairs at
+    least, even if that makes more than `most_pairs`.
 
     Responses that are empty or overlong, or that a comparison found at fault, share the last place. A comparison with
     one of these does not count; a response without other comparisons has won half. If the judge model fails over a
@@ -256,5 +256,5 @@ def _position(
         return better + (below - better) * small
     if below is None:
         return above + small
-    # This chunk may have put the anchors in another order, so that `above` stands below: take the middle of the two
+    # This chunk may have put the anchors in another order, so that `above` is below `below`: take the middle of the two
     return above + (below - above) * small if above < below else (above + below) / 2.0

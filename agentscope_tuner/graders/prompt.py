@@ -32,7 +32,7 @@ from agentscope_tuner.graders.template import ChatMessage, LanguageEnum, fill, r
 
 # The most that OpenAI's endpoint gives for a token
 _TOP_LOGPROBS = 20
-# The closing words stand at the end of the prompt, behind the data, because a model follows the last instructions most.
+# The closing words are at the end of the prompt, behind the data, because a model follows the last instructions most.
 # The text before the data is the same in all calls, so providers can cache it.
 _WORDS = read_words(Path(__file__).with_name("words.toml"))
 
@@ -106,7 +106,7 @@ class Trajectory(tuple[str, ...]):
 
     Attributes:
         roles: who speaks in each turn. A policy writes the text of a turn, never its role.
-        images: the images that stand in the turns, as URLs, each by the name by which a turn calls it.
+        images: the URLs of the images in the turns, by the names that the turns use for them.
     """
 
     roles: tuple[str, ...]
@@ -251,7 +251,7 @@ def _as_text(value: Any, language: LanguageEnum) -> str | Sequence[str]:
 
 
 def as_json(value: Any) -> str:
-    """`value` as JSON; as a plain list of its keys and values if JSON has no form for it."""
+    """`value` as JSON; if JSON has no form for it, its keys and values as plain text: `a 1 b 2`."""
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (RecursionError, ValueError, TypeError):

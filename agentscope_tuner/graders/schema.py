@@ -67,8 +67,8 @@ class GraderRank:
         name: the grader's name.
         rank: `rank[i]` is response i's place, 1 is best: a permutation of 1..n. Empty when `error` is set.
         reason: why, in words.
-        metadata: further facts about the verdict. `metadata["places"]`, where present, holds places with ties, as mean
-            places.
+        metadata: further facts about the verdict. `metadata["places"]`, if present, has the places with ties: tied
+            responses share their mean place.
         error: what went wrong; None for a verdict.
         cause: the kind of fault to mend, if there is an error and the grader knows it.
 

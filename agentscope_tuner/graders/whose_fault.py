@@ -92,7 +92,7 @@ async def ask_about(
     Raises:
         AnswerAtFault: the endpoint refuses this prompt, or gives no readable verdict on it, and gives one on `control`.
         GraderError: any other failure, which says nothing about the answer. At most two deadlines have passed,
-            or two and a half where one try may take a whole deadline; waits for a turn come on top.
+            or two and a half if one try may take a whole deadline; waits for a turn come on top.
     """
     try:
         return await model.ask(prompt, parse, counts=False)

@@ -20,7 +20,7 @@ from typing import Any
 
 from agentscope_tuner.graders.injection_defence import as_written, composed, lower_letters
 
-# A key, a colon or an equals sign, and a value. Each may stand in up to six quotes and backslashes
+# A key, a colon or an equals sign, and a value. Each may be in up to six quotes and backslashes
 _BETWEEN = ":=∶"
 _QUOTE = r"[\\\"'“”‘’„«»`´]{0,6}"
 _PAIR = re.compile(
@@ -64,7 +64,7 @@ class Quotable:
         if leaves and self._objects.issuperset(leaves):
             return True
         if self._shapes:
-            # a short reason, such as `correct`, stands in many an answer, beside sentences that are no score
+            # many answers contain a short reason such as `correct`, beside sentences that are no score
             keys = {key for key, _ in self._objects}
             words = any(isinstance(said, str) and (len(said) > _SHORT or key in keys) for key, said in leaves)
             if _is_shaped_as_one_of(self._shapes, verdict, words=words):
@@ -234,8 +234,8 @@ def _is_alike(own: object, value: object, beside: Sequence[object]) -> bool:
 def _is_respelt(planted: object, written: object) -> bool:
     """Whether `written`, from a reply, may be `planted`, from the judged text, with its spelling corrected.
 
-    `allcorect` and `allcorrect` share 60 % of their pairs of neighbouring letters. For 12 characters or fewer 40 % is
-    enough, because one typing error changes more of a short text.
+    They must share 60 % of their pairs of neighbouring letters, or 40 % if `written` has 12 characters or fewer: one
+    typing error, as in `allcorect` for `allcorrect`, changes more of a short text.
     """
     if not isinstance(planted, str) or not isinstance(written, str) or not 4 <= len(written) <= _MOST_MENDED:
         return False
@@ -381,8 +381,8 @@ def without_lone_backslashes(text: str) -> str:
 def _stated_beside(verdict: Mapping[str, Any], text: str, all_letters: str) -> Iterator[tuple[int, int]]:
     """The spans of `text` that are a score of `verdict` near its reason, in whatever notation: a table, tags, a call.
 
-    For `{"score": 9, "reason": "all correct"}` and `| all correct | 9 |` that of the 9. Without a reason the score must
-    be near its key. `all_letters` is `_low(text)`. A span may come twice.
+    For `{"score": 9, "reason": "all correct"}`, `| all correct | 9 |` yields the span of the 9. Without a reason the
+    score must be near its key. `all_letters` is `_low(text)`. A span may come twice.
     """
     words = {_letters_of(one) for key, one in verdict.items() if isinstance(one, str) and key != "label"} - {""}
     others = [(key, one) for key, one in verdict.items() if not isinstance(one, str)]
@@ -580,7 +580,7 @@ _ALONE = re.compile(
 # The tops of scales on which a share may be stated; and the values of Roman digits
 _SCALES = (1, 5, 10, 100)
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
-# The most of a reason that is compared with what stands right behind a number
+# The most letters of a reason that are compared with the text right behind a number
 _MOST_BEGUN = 24
 _BY_ITSELF = re.compile(_BEHIND)
 # Inside a word, of a script that has spaces between words

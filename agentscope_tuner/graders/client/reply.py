@@ -98,7 +98,7 @@ class UnreadableReplies(GraderError):
 
     Attributes:
         tries: how many requests failed so.
-        said: the last reply that could not be read; empty where there was none.
+        said: the last reply that could not be read; empty if there is none.
     """
 
     tries: int = 1
@@ -246,7 +246,7 @@ def final_match(
     judged = [(unspaced(text), one_spelling(as_written(text))) for text in echoes]
 
     def is_quoted(one: re.Match[str]) -> bool:
-        # What stands before the words, such as the sign of a heading, belongs to no quotation
+        # The characters before the words, such as the `#` of a heading, belong to no quotation
         words = one[0].lstrip(" \t\r\n#*.!?…。")
         bare = unspaced(words)
         if bare == unspaced(one[1]):

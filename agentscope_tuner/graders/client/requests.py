@@ -353,7 +353,7 @@ def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
             if logprobs
             else ()
         )
-        # What a model thinks is no verdict, even where nothing else came
+        # What a model thinks is no verdict, even if nothing else came
         thought = len(str(message.get("reasoning_content") or message.get("reasoning") or ""))
         finish = str(choice.get("finish_reason") or "stop")
         reply = Reply(content or "", finish, str(refusal or ""), tops, thought)
@@ -436,7 +436,7 @@ class ReplyFormat:
                 used = self._current
                 try:
                     answer = await send(_format_fields(_FORMATS[used], schema))
-                # An error of any type may be a refusal of the format, which its status tells; raise all others
+                # An error of any type may refuse the format: its status decides; raise all others
                 except Exception as exc:
                     if not self._was_refused(used, getattr(exc, "status_code", None)):
                         raise
@@ -602,7 +602,7 @@ class Tries:
             return 0.0
         self.keys.rotate(-1)
         if failure.to_mend:
-            # A firewall refuses a text with any status; but before anybody was judged, the endpoint is to be mended
+            # A firewall refuses a text with any status; but before the first verdict the endpoint is to be mended
             if judged or is_about_prompt(status):
                 self._unreadable += 1
                 raise self._unreadable_error(failure.to_mend) from exc

@@ -19,7 +19,7 @@ from agentscope_tuner.graders.injection_defence import special_tokens
 #: A key, or several that requests take in turn.
 ApiKeys = SecretStr | Annotated[list[SecretStr], Field(min_length=1)]
 
-#: What `model_name` means, in every section of a judge model.
+#: The description of `model_name`, for every section of a judge model.
 MODEL_NAME = "the model that is asked, by its endpoint's name for it, such as `model_name: qwen-plus`"
 
 
@@ -142,7 +142,7 @@ class _Provider:
     variable: str
 
 
-# The start of the model's name tells the provider; each provider's page documents its OpenAI-compatible address
+# The start of the model's name decides the provider; each provider's page documents its OpenAI-compatible address
 _PROVIDERS = (
     _Provider("qwen", "https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"),
     _Provider("claude", "https://api.anthropic.com/v1/", "ANTHROPIC_API_KEY"),

@@ -212,14 +212,14 @@ async def evaluate(
     Args:
         config: the configuration.
         model: the judge model.
-        rubrics: the learned rubrics, as they stand in the prompt.
+        rubrics: the learned rubrics, as they are written in the prompt.
         samples: labelled samples that learning has not seen.
         mean: the constant prediction, such as the mean label of the learning samples. None takes the mean label of
             `samples`.
         done: called after every verdict.
 
     Raises:
-        GraderError: half of the verdicts or more failed.
+        GraderError: for half of the samples or more, one of the two graders gave no verdict.
     """
     samples = distinct(samples)
     learned, plain = await asyncio.gather(

@@ -266,8 +266,9 @@ def split(samples: Sequence[Sample], holdout: float, seed: int) -> tuple[list[Sa
     """Split `samples` into those to learn from and those held out; the same `seed` gives the same split.
 
     Copies count once, and all samples of a query are on one side. About the share `holdout` of the queries is held
-    out; if a proof needs more queries, up to half of them are. Queries are sorted by mean label, with equal ones
-    shuffled, and every n-th query is held out, so that both sides span all labels.
+    out; if a proof needs more queries, up to half of them are. Queries are sorted by mean label (in listwise
+    mode by the labels of their first sample), with equal ones shuffled. Every n-th query is held out, so that both
+    sides span all labels.
 
     Raises:
         ConfigError: there is only one query, so that nothing can be held out.
