@@ -102,7 +102,7 @@ class WarmJails:
             self.give(kind, jail)
             if ending.kind not in ("starved", "killed") and (last or ending.kind != "exit" or ending.status != -9):
                 return ending
-        raise JailBroken("the machine gave a program too little CPU, twice")
+        raise JailBroken("the machine gave a program too little CPU time or memory, twice")
 
     def _watch(self) -> None:
         """End jails that have been idle too long; return when none is left."""

@@ -455,13 +455,14 @@ def _said(answer: str) -> Iterator[_Said]:
 def same_word(one: str, other: str) -> bool:
     """Whether two words may be forms of the same word: `addition` and `additive`, but not `girl` and `girder`.
 
-    They share their first letters, all but the last three and at least four; six are always enough.
+    They share their first letters, all but the last three and at least four; six are always enough. Shorter ones are
+    singular and plural: `boy` and `boys`.
     """
-    if one == other:
+    short, long = sorted((one, other), key=len)
+    if one == other or (len(short) == 3 and long == f"{short}s"):
         return True
-    longest = max(len(one), len(other))
-    shared = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    return shared >= min(max(_STEM, longest - _ENDING), _ROOT)
+    shared = next((at for at, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    return shared >= min(max(_STEM, len(long) - _ENDING), _ROOT)
 
 
 def _has(question: str, word: str) -> bool:

@@ -1110,12 +1110,13 @@ def _numerals(text: str) -> frozenset[str]:
     plain = _COMMAND.sub("", text)
     if _LETTER.search(plain) is not None:
         return frozenset()
-    found = {*_DIGITS.findall(text), *(text if "frac" in text else "")}
+    found = {*_DIGITS.findall(text), *(re.findall(r"\d", text) if "frac" in text else ())}
     members = _PARTS_VALUES.split(re.sub(r"\\[^a-zA-Z]", "", plain).replace("{,}", "."))
     if len(members) > 1:
         found.add(str(len(members)))
     elif (decimal := _DECIMAL.search(plain)) is not None:
-        found.add(f"{decimal[2]}0")
+        if decimal[2]:
+            found.add(f"{decimal[2]}0")
         if "%" in text:
             share = Fraction(f"{decimal[1]}.{decimal[2] or 0}") / 100
             found |= {str(share.numerator), str(share.denominator), "100"}

@@ -542,14 +542,16 @@ def _computed(sums: str) -> float:
 
 
 def _positional(signs: str) -> float:
-    """The value of characters for numbers: 二十 is two tens, 二〇 a two and a nought."""
-    total = held = 0.0
+    """The value of characters for numbers: 20 for 二十 (two tens) and for 二〇 (a two and a nought), 120,000 for 十二万."""
+    total = below = held = 0.0
     for value in map(unicodedata.numeric, signs):
-        if value >= 10:
-            total, held = total + (held or 1) * value, 0.0
+        if value >= 10_000:
+            total, below, held = total + (below + held or 1) * value, 0.0, 0.0
+        elif value >= 10:
+            below, held = below + (held or 1) * value, 0.0
         else:
             held = held * 10 + value
-    return total + held
+    return total + below + held
 
 
 def _places_of_letters(text: str) -> list[int]:

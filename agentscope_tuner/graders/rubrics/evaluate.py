@@ -232,7 +232,10 @@ async def evaluate(
         (sample, by, without) for sample, by, without in zip(samples, learned, plain, strict=True) if by and without
     ]
     if 2 * len(both) <= len(samples):
-        raise GraderError(f"{failures} of twice {len(samples)} verdicts failed: the evaluation would mean nothing")
+        raise GraderError(
+            f"{failures[0]} of {len(samples)} verdicts with rubrics failed, and {failures[1]} without: "
+            "the evaluation would mean nothing"
+        )
     return {
         "samples": len(samples),
         "queries": len({sample.same_query for sample, _, _ in both}),

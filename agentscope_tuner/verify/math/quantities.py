@@ -294,7 +294,7 @@ _OF_ANYTHING = frozenset({"sum", "total", "count", "amount"})
 @lru_cache(maxsize=1_024)
 def names_quantity(noun: str) -> bool:
     """Whether a noun names a quantity, such as `area`, and not only a sum, total, mean or difference of anything."""
-    return not _quantities_named_in(noun) <= _SUMS | {"mean", "sum", "total", "difference"}
+    return not _quantities_named_in(noun) <= _SUMS
 
 
 def names_one_quantity(text: str) -> bool:

@@ -48,6 +48,8 @@ How far does he run in all? | 3 | 3\text{ miles} | 3\text{ miles each day} ;; 3\
 A car uses 10 gallons on 300 miles. What is its fuel efficiency in miles per gallon? | 30 | 30\text{ mpg} ;; 30\text{ miles per gallon} ;; 30\text{ miles a gallon} | 30\text{ gallons per mile} ;; 30\text{ mph} ;; 30\text{ miles per hour}
 Tom earned \$120 and Ann \$80. How much more did Tom earn? | 40 | \$40\text{ more} ;; 40\text{ dollars more} | \$40\text{ less} ;; 40\text{ times more}
 Ann has 12 apples and Ben 7. How many fewer apples does Ben have? | 5 | 5\text{ fewer apples} ;; 5\text{ fewer} | 5\text{ more apples} ;; 5\text{ more}
+There are 5 dogs. How many boys are there? | 1 | 1\text{ boy} ;; \text{1 boy} | 1\text{ dog} ;; 1\text{ box}
+How many pens does she buy? | 1 | 1\text{ pen} | 1\text{ pan} ;; 1\text{ pence}
 How many apples does Ben have? | 5 | 5\text{ apples} | 5\text{ more apples} ;; 5\text{ fewer}
 Löse das Gleichungssystem. | (4,3) | \mathbb{L}=\{(4\mid 3)\} ;; L=\{(4\vert 3)\} | (3\mid 4) ;; (4\mid -3) ;; 4\mid 3
 Bestimme den Scheitelpunkt. | (\frac12,-3) | S(0,5\mid -3) ;; (\frac{1}{2}\mid -3) | (-3\mid 0,5) ;; (5\mid -3)
