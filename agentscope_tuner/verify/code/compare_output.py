@@ -1,6 +1,7 @@
-"""Whether what a program printed or returned is what its test expects.
+"""Decides whether what a program printed or returned is what its test expects.
 
-All of it is hostile data, and none is run here. Where several outputs are right, the data set's own checker is asked.
+Both are hostile data, and none of it is run here. If a task has several right outputs, the data set's own checker
+judges (`accepts`).
 """
 
 from __future__ import annotations
@@ -25,23 +26,24 @@ from agentscope_tuner.verify.code.formats import CallTest, CodeTest, StdinTest, 
 _REAL = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9](?=[eE][-+]))(?:[eE][-+]?[0-9]{1,4})?\Z")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?\Z")
 _MOST_DIGITS = 400
-# Items in any order that are only near to what is expected
+# In any order, what differs as text is searched for, in quadratic time: the most such items, and such lines
 _MOST_NEAR = 1000
 _MOST_NEAR_LINES = 200
 # Rounding errors of a long sum, relative to it; and what they leave of a difference that is 0
 _ROUNDING, _NOTHING = 1e-9, Decimal("1e-12")
-# A greater tolerance was chosen for the row
+# The default tolerance: a greater one was chosen for the row
 _FINE = 1e-6
-# Of an integer as a float, and the digits that `%g` writes
+# Below it floats hold each integer exactly; and the number of digits that `%g` writes
 _WHOLE_BELOW, _DIGITS_OF_G = 2**53, 6
 
 
 def same_output(printed: str, expected: str, *, tolerance: float, unordered: bool = False) -> str | None:
-    """None where `printed` is `expected`, else the first difference, in words without the expected part.
+    """Compare a printed output with the expected one: None if they agree, else the first difference, in words that do
+    not give the expected text away.
 
-    Lines count, without white space at their ends and without empty lines at the end of all; in a line its words count.
-    A word that `expected` writes with a decimal point is a number, and may differ by `tolerance`, absolutely or
-    relatively.
+    `same_output("1 2", "1 3", tolerance=1e-6)` is `"line 1 has '2'"`. Lines are compared word by word; white space at
+    their ends and empty lines at the end of all do not count. A word that `expected` writes with a decimal point is a
+    number: a printed number may differ from it by `tolerance`, absolutely or relatively.
 
     Args:
         unordered: whether lines may come in any order.
@@ -58,6 +60,7 @@ def same_output(printed: str, expected: str, *, tolerance: float, unordered: boo
 
 
 def _other_words(words: Sequence[str], other: Sequence[str], tolerance: float) -> str | None:
+    """The first word that differs, or the number of words if that differs; None if the lines agree."""
     if len(words) != len(other):
         return f"{len(words)} words, {len(other)} expected"
     pairs = zip(words, other, strict=True)
@@ -65,10 +68,10 @@ def _other_words(words: Sequence[str], other: Sequence[str], tolerance: float) -
 
 
 def _other_line(got: Sequence[str], wanted: Sequence[str], tolerance: float) -> str | None:
-    """A printed line that is none of those which are expected, in any order."""
+    """A printed line that matches no expected line, as in `one line is '5'`; None if all match, in any order."""
     here, there = (Counter(tuple(line.split()) for line in lines) for lines in (got, wanted))
     left, missing = [*(here - there).elements()], [*(there - here).elements()]
-    # those that are left differ in how they write a number, and most come in the order of their numbers
+    # lines that are left write their numbers in another way: sorted by these, most find their match
     pairs = zip(*(sorted(lines, key=_as_numbers) for lines in (left, missing)), strict=True)
     apart = [(one, other) for one, other in pairs if _other_words(one, other, tolerance)]
     missing = [other for _, other in apart]
@@ -82,7 +85,7 @@ def _other_line(got: Sequence[str], wanted: Sequence[str], tolerance: float) -> 
 
 
 def _as_numbers(words: Sequence[str]) -> list[tuple[float, str]]:
-    """What sorts lines by the numbers in them."""
+    """The sort key of a line, by the numbers in it: `[(0.0, 'b'), (2.5, '')]` for the words `b` and `2.50`."""
     return [(float(word), "") if len(word) <= _MOST_DIGITS and _NUMBER.match(word) else (0.0, word) for word in words]
 
 
@@ -91,10 +94,11 @@ _NEAR_ENOUGH = 0.01
 
 
 def contradicting(tests: TestSet) -> int:
-    """The number of a test that expects something else than one before it, for the same input; 0 if none does.
+    """The number of the first test that expects something else than an earlier one of the same input; 0 if none does.
 
-    Every test has a process of its own, so no program passes both. Of tests that carry code those are looked at that
-    are one assertion of one call of values; and what a checker is asked may have several outputs.
+    No program passes both, since each test runs in a process of its own. Of the tests that carry code, only single
+    assertions about one call with constants are compared, such as `assert f(1) == 2`. If the task has a checker,
+    several outputs may be right, so tests by standard input do not contradict each other.
     """
     seen: dict[object, Any] = {}
     for test in tests.tests:
@@ -122,7 +126,10 @@ def contradicting(tests: TestSet) -> int:
 
 
 def _called_and_wanted(test: CodeTest) -> tuple[str, object] | None:
-    """The call of values that one assertion makes, and the value that it must equal; None where it says more."""
+    """For a test such as `assert f(1) == 2`: the call, as `ast.dump` writes it, and the value that it must equal, `2`.
+
+    None for a test of any other form.
+    """
     body = tree_of(test.source).body if test.kind == "assert" and not test.setup.strip() else []
     if len(body) != 1 or not isinstance(body[0], ast.Assert) or not isinstance(body[0].test, ast.Compare):
         return None
@@ -145,6 +152,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _near(word: str, expected: str, tolerance: float) -> bool:
+    """Whether both words are numbers, `expected` one with a decimal point or an exponent, that are nearly equal."""
     if len(word) > _MOST_DIGITS or not _REAL.match(expected) or not _NUMBER.match(word):
         return False
     try:
@@ -155,12 +163,13 @@ def _near(word: str, expected: str, tolerance: float) -> bool:
 
 
 def _is_near(got: Decimal, wanted: Decimal, tolerance: float) -> bool:
-    """Whether a number differs from an expected one by no more than `tolerance`, absolutely or relatively.
+    """Whether a number differs from the expected one by no more than `tolerance`, absolutely or relatively.
 
-    What is expected to be smaller than a fine tolerance is no 0; and a whole number is no estimate. Of both, the digits
-    count that are written.
+    A fine tolerance does not excuse two kinds of answers: 0 is not near 1e-7, an expected number that is smaller than
+    the tolerance; and 1000000, a whole number, is not near 1000000.6, since it is no estimate. In both cases the
+    numbers must agree as far as their digits are written.
     """
-    # as floats, all that are too great are one
+    # as floats, all numbers that are too great are the same infinity
     near, far = float(got), float(wanted)
     if not (math.isfinite(far) and math.isclose(near, far, rel_tol=tolerance, abs_tol=tolerance)):
         return got == wanted
@@ -176,13 +185,14 @@ def _is_near(got: Decimal, wanted: Decimal, tolerance: float) -> bool:
 
 
 def same_value(got: object, expected: Sequence[object], *, tolerance: float, unordered: bool = False) -> bool:
-    """Whether a function's result is one of the values `expected`, which come from JSON.
+    """Whether a function's result `got` equals one of the values `expected`, which were read from JSON.
 
-    A bool is no number. JSON has one kind of list, so a tuple is one; and keys of text, so a key `1` is `"1"`.
+    A bool never equals a number. JSON has only lists and text keys, so a tuple equals a list, and a key `1` equals
+    `"1"`.
 
     Args:
-        tolerance: by which a float may differ, absolutely or relatively. Where an int is expected, relatively only by
-            rounding errors, and by less than a half.
+        tolerance: by which a float may differ, absolutely or relatively. From an expected int, a float may differ
+            relatively only by rounding errors, and by less than a half.
         unordered: whether the items of a list may come in any order.
     """
     try:
@@ -217,7 +227,7 @@ def _same(got: object, expected: object, tolerance: float, unordered: bool) -> b
 
 
 def _listed(value: Any) -> Any:
-    """An array as a list: arrays are read as arrays where this process has loaded their package."""
+    """An array as a list; any other value as it is. (Results hold arrays if this process has imported numpy.)"""
     return value.tolist() if type(value).__module__ == "numpy" else value
 
 
@@ -233,7 +243,7 @@ def _same_number(got: int | float, expected: int | float, tolerance: float) -> b
             return _is_near(Decimal(repr(got)), Decimal(repr(expected)), tolerance)
         # exactly: as floats, neighbours among great integers are one
         off = abs(Fraction(got) - expected)
-    # an infinite one, none, or an int too large for a float
+    # infinity, NaN, or an int too large for a float
     except (OverflowError, ValueError):
         return False
     # a float for an int may have rounding errors, and is no estimate: another integer never passes
@@ -241,7 +251,8 @@ def _same_number(got: int | float, expected: int | float, tolerance: float) -> b
 
 
 def _same_items(got: Sequence[object], expected: Sequence[object], tolerance: float) -> bool:
-    # by text first, whose hashes nobody can choose: what is near something must be searched for
+    """Whether two lists hold the same items, in any order."""
+    # by text first, in a dictionary: nobody can choose the hashes of texts. Only the rest must be searched for
     here, there = [_by_text(items) for items in (got, expected)]
     left, missing = [
         [item for text, items in own.items() for item in items[len(other.get(text, ())) :]]
@@ -265,7 +276,9 @@ def _by_text(items: Sequence[object]) -> dict[str, list[object]]:
 
 
 def _text(item: object) -> str:
-    """One text for values that are the same, but for floats that differ by little."""
+    """A text that is the same for values that are the same: `[1, "a"]` and `(1.0, "a")` have one. Floats that are only
+    near each other have different texts.
+    """
     item = _listed(item)
     if type(item) is int or (isinstance(item, float) and item.is_integer()):
         # `repr` refuses a long number
@@ -282,7 +295,7 @@ def _short(text: str, most: int = 60) -> str:
 
 
 _FILES = ("input.txt", "correct_output.txt", "solution_output.txt")
-# of a checker, which may compare long outputs
+# CPU seconds of a checker, which may compare long outputs
 _SECONDS = 10.0
 _FULL = re.compile(r"\s*1(?:\.0*)?\s*", re.ASCII)
 _ANY_NUMBER = re.compile(r"[-+.\d]+")
@@ -296,36 +309,40 @@ _FLOAT = re.compile(r"(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][-+]?\d[\d_]*)?")
 
 
 def _overflows(text: str, *, whole: bool) -> bool:
-    """Whether a text has a number, alone or beside a unit, that a calculation with floats may make infinite.
+    """Whether a text has a number so large that a calculation with floats may make it infinite, such as `1e60` or
+    `1e60km`.
 
-    The difference of two such is NaN, and no comparison with that is true, also not that of an error with a bound.
+    The difference of two infinite numbers is NaN, and no comparison with NaN is true: a checker that asks whether an
+    error is greater than a bound would accept it.
 
     Args:
-        whole: whether whole numbers are read as floats, too; else they are exact.
+        whole: whether whole numbers are read as floats, too; else they are exact, and do not count.
     """
     found = (one[0].replace("_", "") for one in _FLOAT.finditer(text))
     return any(float(one) >= _HUGE for one in found if whole or any(mark in one for mark in ".eE"))
 
 
 class CheckerError(Exception):
-    """The checker does not even accept the data set's own output; the message says what it does."""
+    """The checker does not even accept the data set's own output; the message says how it ended."""
 
 
 def accepts(
     jail: Callable[[], Jail], checker: str, test: StdinTest, printed: bytes, seconds: float
 ) -> tuple[bool, float]:
-    """Whether the checker gives `printed` the full score, and how many of its seconds that took. It runs in a jail
-    without the program.
+    """Whether the checker gives `printed` the full score, and the seconds that this took.
 
-    A checker that refuses `printed`, or fails on it, must accept the data set's own output. Its `eval` reads data, and
-    `exec` and `compile` raise: what it is given may be code of the program's.
+    The checker runs in a jail without the program. There its `eval` reads only data, and `exec` and `compile` raise,
+    since `printed` may be code. If the score may have been copied from `printed`, the checker is asked again with other
+    digits in `printed`: the score must not change with them. (The seconds of these runs do not count.) A checker that
+    does not accept `printed` must accept the data set's own output.
 
     Args:
-        jail: gives one for each question: `printed` can send the checker over its bounds, with which its jail ends.
-        seconds: that it may take over `printed`, which can make it loop.
+        jail: gives a jail for each run: one in which a checker goes over its bounds, as over a `printed` that makes it
+            loop, has ended.
+        seconds: that the checker may take for `printed`.
 
     Raises:
-        CheckerError: it accepts neither.
+        CheckerError: the checker accepts neither `printed` nor the data set's own output.
         JailBroken: the jail failed.
     """
     begun = time.monotonic()
@@ -353,6 +370,7 @@ def accepts(
 
 
 def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: float) -> Ending:
+    """Run the checker in a jail, on the test's input, its expected output, and `printed`."""
     contents = (test.given.encode(errors="replace"), test.expected.encode(errors="replace"), printed)
     has_odd = [bool(_NOT_FINITE.search(one)) for one in contents]
     asked = {"program": checker, "arguments": list(_FILES), "finite": has_odd == [False, False, True]}
@@ -369,11 +387,12 @@ def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: f
 
 
 def _is_full(said: Ending) -> bool:
-    """Whether a checker has ended well, and by a line which is the full score and nothing else."""
+    """Whether a checker ended without an error, and its last line is the full score alone: `1` or `1.0`."""
     return said.kind == "exit" and said.status == 0 and bool(_FULL.fullmatch(_said(said)[-1]))
 
 
 def _said(said: Ending) -> list[str]:
+    """The lines that a checker printed; one empty line if it printed nothing."""
     return said.stdout.decode(errors="replace").strip().splitlines() or [""]
 
 
@@ -385,19 +404,24 @@ def _number(word: str) -> float | None:
 
 
 def _holds(text: str, line: str) -> bool:
+    """Whether a line is a number that is a word of the text, too: true of the text `a 2.0` and the line `2`."""
     number = _number(line)
     return number is not None and any(_number(word) == number for word in text.split())
 
 
 def _may_repeat(line: str, text: str) -> bool:
-    """Whether a checker's line may be made of the output: of its digits, or by reading a number in it."""
-    # in whatever script they are: a checker may read them as numbers
+    """Whether a checker's line may have been made of the output `text`: all digits of the line are in it, or the line
+    is a number in it.
+    """
+    # digits of any script: a checker may read them as numbers
     given, said = ({unicodedata.digit(one) for one in part if one.isdecimal()} for part in (text, line))
     return said <= given or _holds(text, line)
 
 
 def _drawn(text: str) -> list[dict[int, str]]:
-    """Twice, for each digit another one, but neither 0, 1 nor 9: one alone may make another right output."""
+    """Two tables for `str.translate`, each with another digit (2 to 8) for every digit. Two, since the digits of one
+    alone may happen to make another right output.
+    """
     dice = random.Random(text.encode(errors="surrogateescape"))
     others = [dice.sample([other for other in "2345678" if other != digit], 2) for digit in string.digits]
     digits = {one for one in text if one.isdecimal()} | {*string.digits}
@@ -405,8 +429,10 @@ def _drawn(text: str) -> list[dict[int, str]]:
 
 
 def _with_others(text: str, digits: dict[int, str]) -> list[str]:
-    """The text with other digits: in all places; and in the words alone that are 1, but for the first, and but for the
-    last, since for another beginning or end a checker may go another way.
+    """Copies of the text with digits replaced: all digits; those of each word that is 1; and of these words, all but
+    the first, and all but the last, since a checker may take another way for another beginning or end.
+
+    `1 5` becomes `2 3` and `2 5`, if 2 replaces 1 and 3 replaces 5.
     """
     ones = [word.span() for word in re.finditer(r"\S+", text) if _number(word[0]) == 1]
     found = []
@@ -420,10 +446,16 @@ def _with_others(text: str, digits: dict[int, str]) -> list[str]:
 
 
 def _follows(said: Ending, of_changed: Ending, changed: str, digits: dict[int, str]) -> bool:
-    """Whether a checker's last line comes from the output: other digits there are its digits.
+    """Whether a checker's last line is copied from the output: it changes with the output's digits.
 
-    Above it, the checker must say the same but for numbers: one that accepts an output need not say what it says of a
-    wrong one.
+    If the lines above it change by more than their numbers, the changed output was judged in another way, as a wrong
+    one may be, and nothing is known: False.
+
+    Args:
+        said: the checker's run on the output.
+        of_changed: its run on the output with other digits.
+        changed: that output.
+        digits: the table by which the digits were replaced.
     """
     (*above, last), (*others, other) = _said(said), _said(of_changed)
     shapes = [[_ANY_NUMBER.sub("#", line) for line in lines] for lines in (above, others)]

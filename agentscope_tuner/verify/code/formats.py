@@ -26,11 +26,11 @@ from agentscope_tuner.verify.code.inside.code_values import globals_of
 
 @dataclass(frozen=True, slots=True)
 class StdinTest:
-    """A program reads `given`, and must print `expected`.
+    """A test by standard input and output: a program reads `given`, and must print `expected`.
 
     Attributes:
-        public: whether the policy may have seen it.
-        number: its place in the data set, from 1.
+        public: whether the policy may have seen the test.
+        number: its position in the data set, from 1.
     """
 
     given: str
@@ -40,16 +40,18 @@ class StdinTest:
 
     @property
     def size(self) -> int:
-        """How dear the test is likely to be."""
+        """How expensive the test is likely to be: tests with a small size are run first."""
         return len(self.given)
 
 
 @dataclass(frozen=True, slots=True)
 class CallTest:
-    """A function `name`, or a method of that name of the class `Solution`, must return one of `expected`.
+    """A test by a call: the function `name`, or the method `name` of the class `Solution`, must return one of
+    `expected`.
 
     Attributes:
-        length: of such a result as JSON, in bytes.
+        size: how expensive the test is likely to be.
+        length: of an expected result as JSON, in bytes.
     """
 
     name: str
@@ -63,15 +65,16 @@ class CallTest:
 
 @dataclass(frozen=True, slots=True)
 class CodeTest:
-    """Tests that are code.
+    """A test that is code: assertions, or a whole file of tests.
 
     Attributes:
-        kind: `assert`: one statement; `check`: HumanEval's function of that name; `file`: of pytest or unittest.
+        kind: `assert`: statements such as `assert f(1) == 2`; `check`: HumanEval's function of that name; `file`: a
+            file of pytest or unittest.
         source: the code.
         setup: code that is run before it.
-        entry: the function under test, where it is named.
+        entry: the function under test, if the data set names it.
         modules: names under which the tests import the program.
-        framework: of a file.
+        framework: that runs a file.
     """
 
     kind: Literal["assert", "check", "file"]
@@ -85,7 +88,7 @@ class CodeTest:
 
     @property
     def size(self) -> int:
-        """How dear the test is likely to be."""
+        """How expensive the test is likely to be: tests with a small size are run first."""
         return len(self.source)
 
 
@@ -94,20 +97,20 @@ Test = StdinTest | CallTest | CodeTest
 
 @dataclass(frozen=True, slots=True)
 class TestSet:
-    """All tests of one task.
+    """All tests of one task, with what its row says about how to run them.
 
     Attributes:
         tests: in the data set's order.
-        preamble: code of the task that stands above the program, such as the imports of HumanEval's prompt.
-        prompt: what the program continues, where the policy may write the continuation alone.
+        preamble: code of the task that is put above the program, such as the imports of HumanEval's prompt.
+        prompt: the code that the program continues, if the policy may write the continuation alone.
         entry: the function that such a program defines.
-        language: of the program, where the row says it.
-        solution: a right program, where the row has one.
-        tolerance: by which floats may differ, where the row says it.
+        language: of the program, if the row says it.
+        solution: a right program, if the row has one.
+        tolerance: by which floats may differ, if the row says it.
         unordered: whether lines, or items of a list, may come in any order.
-        weights: of the tests, where the row has them.
-        checker: a script of the data set that judges what a program prints, where several outputs are right. It is
-            started as `checker.py input.txt correct_output.txt solution_output.txt` and prints a score.
+        weights: of the tests, if the row has them.
+        checker: a script of the data set that judges what a program prints, if several outputs are right. It is started
+            as `checker.py input.txt correct_output.txt solution_output.txt` and prints a score.
     """
 
     tests: Sequence[Test]
@@ -132,7 +135,7 @@ _WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
 # how rows of LeetCode name a method
 _OF_SOLUTION = "Solution()."
 _MISSING = object()
-# What Python thinks of a row's code, such as of its escapes, is nobody's log: "invalid escape sequence" for each row
+# Python's warnings about a row's code, such as "invalid escape sequence", are of no use in a log
 _FILE_NAME = "<code of a row>"
 warnings.filterwarnings("ignore", module=re.escape(_FILE_NAME))
 
@@ -142,21 +145,22 @@ class BadTestsError(ValueError):
 
 
 class UnknownFormError(BadTestsError):
-    """A mapping has the keys of no known form."""
+    """A mapping has the keys of no form of tests that is known here."""
 
 
 _BESIDE = ("solution", "tolerance", "unordered")
 
 
 def read_tests(value: object, row: Mapping[str, Any] | None = None) -> TestSet:
-    """The tests of a task.
+    """The tests of a task, such as `{"inputs": ["1"], "outputs": ["2"]}`, as a `TestSet`.
 
     Args:
-        value: one of the forms above, or any of them as JSON text.
-        row: what stands beside them may say how they are compared.
+        value: tests in the form of a data set that the module names, or their JSON text.
+        row: the row that holds them: its other columns may say how outputs are compared, such as `tolerance`.
 
     Raises:
-        BadTestsError: it is none of them, or holds no test.
+        BadTestsError: the value has no such form, holds no test, or only tests that a program which does nothing
+            passes.
     """
     found = _read(_plain(value), _MOST_DEPTH)
     if not found.tests:
@@ -166,7 +170,7 @@ def read_tests(value: object, row: Mapping[str, Any] | None = None) -> TestSet:
     if all(isinstance(test, CallTest) and None in test.expected for test in found.tests):
         raise BadTestsError("every expected result is null, so a function that does nothing would pass")
     if row is not None:
-        # weights may be those of something else
+        # a column `weights` may be about something else
         weighted = isinstance(row.get("weights"), list) and len(row["weights"]) == len(found.tests)
         found = _with_row(found, {key: row.get(key) for key in (*_BESIDE, *(["weights"] if weighted else []))})
     return replace(found, tests=[replace(test, number=at) for at, test in enumerate(found.tests, 1)])
@@ -244,7 +248,7 @@ def _is_file(text: str) -> bool:
 
 
 def _plain(value: Any, depth: int = 32) -> Any:
-    """Lists and dictionaries of built-in types: rows of Parquet hold numpy's arrays."""
+    """A value with lists and dictionaries of built-in types in place of others: Parquet's rows hold numpy's arrays."""
     if depth == 0:
         raise BadTestsError("nested too deep")
     if hasattr(value, "tolist") and not isinstance(value, str | bytes):
@@ -277,7 +281,7 @@ def _string(value: object, where: str) -> str:
 
 
 def _pairs(row: Mapping[str, Any], depth: int) -> TestSet:
-    """`{inputs, outputs, fn_name?, assert_case?}`."""
+    """Reads `{inputs, outputs, fn_name?, assert_case?}`, as APPS and TACO have it; a key with `?` may be missing."""
     if row.get("assert_case"):
         return TestSet(_in_turn([_string(one, "assert_case") for one in _listed(row["assert_case"], "assert_case")]))
     inputs, outputs = _listed(row["inputs"], "inputs"), _listed(row["outputs"], "outputs")
@@ -296,12 +300,13 @@ def _pairs(row: Mapping[str, Any], depth: int) -> TestSet:
 
 
 class _Outputs(NamedTuple):
-    """How a row writes what its functions must return.
+    """How a row writes what its functions must return; an expected output is read accordingly.
 
     Attributes:
-        wrapped: APPS wraps each expected value in a list; where all are lists of one, either may be meant.
-        native: some are no text, so a text among them is no JSON of another value.
-        raw: some are text that is no JSON, so the others may be text, too.
+        wrapped: every output is a list of one item. APPS wraps each value in a list, so the list or its item may be
+            meant.
+        native: some outputs are no text, so a text among them is a value itself, and no JSON of another.
+        raw: some outputs are text that is no JSON, so the others may be plain text, too.
     """
 
     wrapped: bool
@@ -319,7 +324,7 @@ def _written(outputs: Sequence[object]) -> _Outputs:
 
 
 def _with_numbers(given: Any) -> Any:
-    """APPS: where all keys of a first argument are whole numbers, JSON has made text of them."""
+    """APPS's arguments with the int keys that JSON has made text: `[{1: 2}]` for `[{"1": 2}]`."""
     first = given[0] if isinstance(given, list) and given else None
     if not isinstance(first, dict) or not first or not all(_WHOLE.match(str(key)) for key in first):
         return given
@@ -339,12 +344,12 @@ def _call(name: object, given: Any, wanted: Any, at: int, written: _Outputs, *, 
         lines = [line for line in given.split("\n") if line.strip()]
         arguments = [_json(line, f"line {number} of input {at}") for number, line in enumerate(lines, 1)]
         if isinstance(wanted, str):
-            # APPS writes a text that is expected as it is; LiveCodeBench writes JSON
+            # APPS writes an expected text as it is, LiveCodeBench as JSON
             own = json_or(wanted, wanted)
             expected = [own, *([wanted] if written.raw and own != wanted else [])]
     else:
         arguments = _listed(given, f"input {at}")
-        # beside a list of values a text may be that value, or JSON of another
+        # beside arguments that are a list, an expected text may be the value itself, or JSON of it
         expected += [json_or(wanted, wanted)] if isinstance(wanted, str) and not written.native else []
     size = len(json.dumps(arguments))
     if "NaN" in (told := json.dumps(expected)) and any(map(_holds_nan, expected)):
@@ -367,7 +372,13 @@ def _samples(items: Sequence[Any], *, name: str = "", public: bool = False) -> l
 
 
 def _sample(item: Mapping[str, Any], at: int, name: str, written: _Outputs, *, public: bool) -> Test:
-    """`{input, output, fn_name?, testtype?, metadata?}` of LiveCodeBench, open-r1, PrimeIntellect and DeepCoder."""
+    """Reads one test `{input, output, fn_name?, testtype?, metadata?}` of LiveCodeBench, open-r1, PrimeIntellect or
+    DeepCoder; a key with `?` may be missing.
+
+    Args:
+        at: the test's number, for messages.
+        name: the function that the row names for all of its tests; empty if programs are scripts.
+    """
     name = item.get("fn_name") or _named_in(item) or name
     kind = item.get("testtype") or item.get("type") or ""
     if kind not in ("", "stdin", "stdin_stdout", "functional", "function_call"):
@@ -396,14 +407,14 @@ def _live_code_bench(row: Mapping[str, Any], depth: int) -> TestSet:
 
 
 def _named_in(row: Mapping[str, Any]) -> str:
-    """The function that `metadata` names; none is named where programs are scripts."""
+    """The function that the row's `metadata` names as `func_name`; empty if it names none: programs are scripts."""
     about = row.get("metadata") or {}
     about = _json(about, "metadata") if isinstance(about, str) else about
     return (about.get("func_name") if isinstance(about, Mapping) else None) or ""
 
 
 class _Strings(pickle.Unpickler):
-    """Knows strings alone: a pickle may name any function of any module, and have it called."""
+    """Unpickles strings and nothing else: any other pickle could name a function of any module, and have it called."""
 
     def find_class(self, module: str, name: str) -> Any:
         raise BadTestsError(f"a pickle of private tests names {module}.{name}: only text is read")
@@ -413,7 +424,11 @@ class _Strings(pickle.Unpickler):
 
 
 def _unpacked(text: str) -> str:
-    """The text of base64 of zlib of a pickled string, within bounds."""
+    """The text that LiveCodeBench packs as base64 of zlib of a pickled string.
+
+    Raises:
+        BadTestsError: it is packed in another way, or holds too much.
+    """
     try:
         unpacker = zlib.decompressobj()
         data = unpacker.decompress(base64.b64decode(text.encode(), validate=True), _MOST_BYTES)
@@ -428,6 +443,8 @@ def _unpacked(text: str) -> str:
 
 
 def _inner(key: str) -> Callable[[Mapping[str, Any], int], TestSet]:
+    """A reader for rows that hold their tests under `key`, in any known form."""
+
     def read(row: Mapping[str, Any], depth: int) -> TestSet:
         found = _read(row[key], depth - 1)
         return replace(found, language=found.language or _word(row.get("language")))
@@ -436,7 +453,10 @@ def _inner(key: str) -> Callable[[Mapping[str, Any], int], TestSet]:
 
 
 def _in_turn(sources: Sequence[str], setup: str = "") -> list[CodeTest]:
-    """Tests that may go on with what those before them have set, each with all of these that have to do with it."""
+    """One test for each source that asserts something. Sources run in order and may share variables, so each test
+    begins with the earlier sources on which its variables depend: `x = 1` and `assert f(x) == 2` become one test of
+    both.
+    """
     known = [_variables(source) for source in sources]
     above: list[list[int]] = []
     names_before = set[str]()
@@ -444,7 +464,7 @@ def _in_turn(sources: Sequence[str], setup: str = "") -> list[CodeTest]:
         wanted, taken = asked & names_before, list[int]()
         for before in reversed(range(at)) if wanted else ():
             read, own = known[before]
-            # one that reads a variable may change what it holds
+            # also a source that only reads a variable: it may change what the variable holds
             if not wanted.isdisjoint(read | own):
                 taken, wanted = [before, *taken], wanted | (read & names_before)
         above.append(taken)
@@ -455,14 +475,16 @@ def _in_turn(sources: Sequence[str], setup: str = "") -> list[CodeTest]:
 
 
 def _variables(source: str) -> tuple[set[str], set[str]]:
-    """The variables that statements read before they set them, and those that they set; none of what is no Python."""
+    """The variables that statements read before they set them, and those that they set: `{'x'}` and `{'y'}` for
+    `y = x`. Both are empty if the text is no Python.
+    """
     read, own = set[str](), set[str]()
     tree = parsed(source)
     for statement in tree.body if tree is not None else []:
         try:
             asked, names = globals_of(ast.unparse(statement))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            # whoever reads it as a test says what is wrong with it
+            # the error is reported when the text is read as a test
             return set(), set()
         is_set_last = isinstance(statement, ast.Assign | ast.AnnAssign)
         read |= asked - own - (set() if is_set_last else names)
@@ -473,7 +495,11 @@ def _variables(source: str) -> tuple[set[str], set[str]]:
 
 
 def _assert(source: str, setup: str = "") -> CodeTest:
-    """One test as statements; a statement that can fail no program would pay each of them."""
+    """A test that is one or more statements.
+
+    Raises:
+        BadTestsError: the text is no Python, or asserts nothing: every program would pass it.
+    """
     with told(f"no Python: {source!r:.80}", SyntaxError, ValueError, RecursionError, MemoryError, to=BadTestsError):
         tree_of(source)
     if not _can_fail(source, setup):
@@ -483,27 +509,30 @@ def _assert(source: str, setup: str = "") -> CodeTest:
 
 
 def _can_fail(source: str, setup: str) -> bool:
-    """Whether statements assert anything; also what is no Python, of which something else is to be said."""
+    """Whether statements assert something, so that a program can fail them: false for `x = f(1)`.
+
+    True as well for text that is no Python: its error is reported elsewhere.
+    """
     if (tree := parsed(source)) is None:
         return True
     parts = [*ast.walk(tree)]
     called = [ast.unparse(part.func) for part in parts if isinstance(part, ast.Call)]
-    # numpy's, say
+    # such as numpy's `assert_allclose`
     helped = any(name.rpartition(".")[2].startswith("assert") for name in called)
     helped |= bool(called and re.search(r"\b(?:assert|raise)\b", setup))
     return helped or any(isinstance(part, ast.Assert | ast.Raise | ast.With) for part in parts)
 
 
-# True whatever stands in them
+# Expressions that are true whatever they hold; an empty list and the like aside
 _TRUE = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.GeneratorExp, ast.Lambda)
 
 
 def _refuse_idle(source: str, above: str = "", *, is_file: bool = True) -> None:
-    """Raise for tests that can fail no program, or not as they are meant: they would pay each.
+    """Raise BadTestsError for tests that no program can fail, or that do not test what they seem to.
 
     Args:
-        above: code before them, which may define what they assert by.
-        is_file: whether they are functions, of which at least one must assert something.
+        above: code before them, which may define the helpers by which they assert.
+        is_file: whether the tests are functions, of which at least one must assert something.
     """
     if (tree := parsed(source)) is None:
         return
@@ -529,7 +558,9 @@ def _refuse_idle(source: str, above: str = "", *, is_file: bool = True) -> None:
 
 
 def _idle(node: ast.AST) -> str:
-    """Why an assertion does not look at what it names; nothing where it does."""
+    """Why an assertion does not test what it seems to, such as `assert (f(1) == 2, 'no')`, whose tuple is always true.
+    Empty for any other node.
+    """
     message: ast.expr | None
     if isinstance(node, ast.Assert):
         tested, message = node.test, node.msg
@@ -543,13 +574,15 @@ def _idle(node: ast.AST) -> str:
         value = None if message is None else ast.literal_eval(message)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return ""
-    # behind a comparison it may be the number of the test
+    # a number as the message of a comparison may be the number of the test
     is_meant = value is not None and not isinstance(value, str) and isinstance(tested, ast.Call)
     return f"compares nothing with {value!r:.40}, its message: write `==`" if is_meant else ""
 
 
 def _asserts(node: ast.AST) -> bool:
-    """Whether a test may fail by this: by an assertion, or what raises where nothing else did."""
+    """Whether a test may fail at this node: at an assertion, a `raise`, a `with` such as that of `pytest.raises`, a
+    call that ends the process, or a mark by which a test must fail.
+    """
     if isinstance(node, ast.Call):
         return _last_name(node.func).lower().startswith(("assert", "fail", "exit", "_exit"))
     named = _last_name(node) in ("xfail", "expectedFailure")
@@ -557,6 +590,7 @@ def _asserts(node: ast.AST) -> bool:
 
 
 def _last_name(node: ast.AST) -> str:
+    """The last name of an expression: `b` for `a.b`; empty if it does not end in a name."""
     return str(node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else "")
 
 
@@ -594,7 +628,9 @@ def _human_eval(row: Mapping[str, Any], depth: int) -> TestSet:
 
 
 def _without_check(source: str) -> str:
-    """The tests without the call of `check` by which HumanEvalPack ends them: it is given the program's function."""
+    """The tests without HumanEvalPack's own call of `check` at their end, which is made with the program's function
+    instead. Lines keep their numbers.
+    """
     tree, lines = parsed(source), source.split("\n")
     for part in tree.body if tree is not None else []:
         if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call) and ast.unparse(part.value.func) == "check":
@@ -603,12 +639,14 @@ def _without_check(source: str) -> str:
 
 
 def _above(prompt: str, entry: str) -> str:
-    """What stands in a prompt above the function to write: imports, helpers, classes of nodes."""
+    """The code of a prompt above the function `entry`, or above the class of that method: imports, helpers, classes of
+    nodes. Empty if the prompt is prose.
+    """
     before, found, _ = prompt.rpartition(f"def {entry}(")
     if not found:
         before = prompt
     elif not before.endswith("\n"):
-        # a method: the class around it is the program's
+        # a method: the program itself defines the class around it
         before = before[: max(before.rfind("\nclass "), before.rfind("\nasync "), -1) + 1]
     if parsed(before) is None:
         # prose, or the start of something
@@ -620,9 +658,10 @@ _TRIES = 3
 
 
 def tree_of(source: str) -> ast.Module:
-    """`ast.parse`, once more where something else was parsed in its midst: by a finalizer, or a thread that it let run.
+    """`ast.parse`, tried again if it raises SystemError.
 
-    CPython 3.11 counts the depth of all trees in one place, and then raises SystemError of a sound text.
+    CPython 3.11 counts the nesting of all trees in one place. If another tree is parsed meanwhile, by a finalizer or in
+    another thread, it therefore raises SystemError for a sound text.
 
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: the text is no Python, or is nested too deeply.
@@ -634,7 +673,7 @@ def tree_of(source: str) -> ast.Module:
 
 
 def parsed(source: str) -> ast.Module | None:
-    """The code of a row as a tree; None where it is no Python: whoever runs it says so."""
+    """The tree of a row's code; None if it is no Python, which is reported when the code is run."""
     try:
         return tree_of(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -656,7 +695,7 @@ def _file(source: str, framework: str, module: str) -> CodeTest:
 
 
 _Reader = Callable[[Mapping[str, Any], int], TestSet]
-# The keys that a form must have, the more telling first
+# The keys that a form must have, and its reader; the first form that a mapping has is taken
 _MAPPINGS: Sequence[tuple[tuple[str, ...], _Reader]] = [
     (("inputs", "outputs"), _pairs),
     (("verifier_metadata",), _inner("verifier_metadata")),

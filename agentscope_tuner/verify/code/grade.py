@@ -1,7 +1,7 @@
-"""Runs a program against its tests, in jails, and says which it passes.
+"""Runs a program against its tests, in jails, and reports which tests it passes.
 
 The program's jail is given inputs alone. What it prints and returns comes back as bytes and is compared here. Tests
-that carry code run in a jail of their own.
+that carry code run in a jail of their own, with a line to the program's.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ _INSIDE = Path(__file__).parent / "inside"
 _MODULES = "agentscope_tuner.verify.code.inside"
 _MOST_SHOWN = 80
 _MOST_IMPORTS = 100
-# Where no test of its own failed; see run_tests
+# Names in a report for a failure outside of any single test; see run_tests
 _OWN_NAMES = ("the tests", "the tests' imports")
-# Behind it stands what a hidden test may expect; see run_tests
+# In the words of a failure, what follows may hold what a hidden test expects; see run_tests
 _HIDDEN = "\x1f"
 # Seconds that a program has to end once its tests have
 _GRACE_SECONDS = 0.2
 # CPU seconds of pytest itself
 _PYTEST_SECONDS = 1.0
 _COMPILE_SECONDS = 10.0
-# Bytes, and how many times the text of what is expected
+# Bytes that any result may have, and beyond them how many times the text of what is expected
 _LEAST_RESULT, _MOST_TIMES = 10_000, 20
-# exercism's bank account is asked from a thousand threads at once
+# Tests of a bank account, an exercise of exercism, call it from a thousand threads at once
 _TEST_THREADS = 1100
 # What a jail loads beside `run_program`, by its role; the others run tests
 _BESIDE: dict[str, tuple[str, ...]] = {"program": (), "served": ("serve_program",)}
@@ -54,15 +54,15 @@ Failure = Literal["wrong", "error", "timeout", "memory", "crash"]
 
 
 class StarvedError(Exception):
-    """The machine gave the program too little CPU, twice: nothing is known about it."""
+    """The machine gave the program too little CPU, twice: there is no verdict on the program."""
 
 
 class BrokenTests(Exception):
-    """The tests that carry code cannot be run; the message says why."""
+    """The tests that carry code cannot be run, whatever the program is; the message says why."""
 
 
 class SharedInterpreter(BrokenTests):
-    """The tests need the program in their own interpreter, which `Bounds.shared_interpreter` allows."""
+    """The tests need the program in their own interpreter, which `Bounds.shared_interpreter` must allow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +70,11 @@ class Bounds:
     """How programs are run and compared.
 
     Attributes:
-        limits: of one test.
+        limits: of the run of one test.
         total_seconds: wall seconds for all tests of an answer.
-        stop_at_first_failure: whether later tests are left out.
+        stop_at_first_failure: whether the tests behind the first failed one are left out.
         show_expected: whether reasons may hold expected outputs.
-        tolerance: for floats.
+        tolerance: by which floats may differ.
         unordered: whether lines, or items of a list, may come in any order.
         shared_interpreter: whether tests that need it are run in the program's own interpreter, where it can answer for
             them.
@@ -95,7 +95,16 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """One test. `share` is the part of it that passed: a file holds many. `kind` is how it failed, if it did."""
+    """The result of one test.
+
+    Attributes:
+        number: of the test in its `TestSet`.
+        why: the reason in words, if it failed.
+        kind: the kind of failure; None if it passed.
+        share: the part of the test that passed, 0 to 1: a file holds many tests.
+        cpu_seconds: that the program used.
+        peak_memory: of the program.
+    """
 
     __test__ = False
 
@@ -109,13 +118,13 @@ class TestResult:
 
 
 def grade(program: str, tests: TestSet, language: str, bounds: Bounds) -> list[TestResult]:
-    """The results of the tests that were run: public and cheap ones first, until the first failure if so bounded.
+    """Run the tests, public and cheap ones first, and give the results of those that were run.
 
-    Blocks until a core is free; the bounds count from there.
+    The first failure ends the run if `bounds` say so. Blocks until a core is free; time counts from then on.
 
     Raises:
         JailBroken: the jail failed, twice.
-        StarvedError: the machine is too busy to say.
+        StarvedError: the machine was too busy to judge.
         BrokenTests: the tests cannot be run.
     """
     if number := _too_long(tests, bounds.limits.output_kb):
@@ -134,13 +143,13 @@ def grade(program: str, tests: TestSet, language: str, bounds: Bounds) -> list[T
             is_done = True
             raise
         finally:
-            # a run may be under way in them
+            # an error may have come while a run was under way: then the jails are ended
             answer.close(broken=not is_done)
     return results
 
 
 def _too_long(tests: TestSet, output_kb: int) -> int:
-    """The number of a test whose expected output no program may write; 0 if there is none."""
+    """The number of a test whose expected output is longer than a program may write; 0 if there is none."""
     for test in tests.tests:
         length = test.length if isinstance(test, CallTest) else 0
         if isinstance(test, StdinTest) and not tests.checker:
@@ -151,20 +160,20 @@ def _too_long(tests: TestSet, output_kb: int) -> int:
 
 
 class _TestedProgram:
-    """One program under its tests."""
+    """One program while it is tested: its jails, what it was compiled to, and the time that it has left."""
 
     def __init__(self, program: str, language: str, bounds: Bounds, checker: str = "") -> None:
         self._program, self._language, self._bounds, self._checker = program, language, bounds, checker
         self._packages = _packages_of(program) if bounds.packages and language == "python" else ()
         self._until = time.monotonic() + bounds.total_seconds
-        # what tests and checkers compute is no time of the program's; but it can make them compute
+        # time of tests and checkers is not the program's; but a program can make them compute, so it is bounded
         self._spare = bounds.total_seconds
         self._jails: dict[str, Jail] = {}
         self._binary: bytes | None = None
         self.is_hopeless = False
 
     def close(self, *, broken: bool = False) -> None:
-        """Give the jails back, or end them."""
+        """Give the jails back for other programs; end them if they are `broken`, or are no real jails."""
         for kept, jail in self._jails.items():
             # without a jail, a program may have changed the process that starts the next
             if broken or self._bounds.bare:
@@ -174,7 +183,7 @@ class _TestedProgram:
         self._jails.clear()
 
     def result(self, test: Test) -> TestResult:
-        """One test's result; tried again where the machine, and not the program, failed."""
+        """The result of one test; the test is run again if the machine, and not the program, failed."""
         for last in (False, True):
             try:
                 found = self._try(test, last)
@@ -188,6 +197,7 @@ class _TestedProgram:
         raise AssertionError("the last try has a result")
 
     def _try(self, test: Test, last: bool) -> TestResult | None:
+        """The result of one test; None if it must be run again."""
         if (limits := self._limits()) is None:
             self.is_hopeless = True
             why = f"over {self._bounds.total_seconds:g} s for all tests together"
@@ -203,7 +213,7 @@ class _TestedProgram:
             self.is_hopeless = True
             return TestResult(test.number, False, failed, "error")
         ending = self._run(test, self._limits() or limits)
-        # the clock stands while the program could run and has no core
+        # time in which the program could run and has no core does not count
         self._until += ending.waited_seconds
         if self._is_doubtful(ending, last):
             return None
@@ -213,7 +223,7 @@ class _TestedProgram:
         return tested(test, ending, bounds)
 
     def _checked(self, test: StdinTest, ending: Ending, bounds: Bounds) -> TestResult:
-        """What the data set's checker says of the output."""
+        """The result of a test whose output the data set's checker judges."""
         why = ending.over(bounds.limits) or (_died(ending) if ending.status != 0 else None)
         if why is None and ending.cut:
             why = f"it prints more than {bounds.limits.output_kb:,} KB"
@@ -225,7 +235,7 @@ class _TestedProgram:
                 is_right, taken = accepts(lambda: self._jail("tests"), self._checker, test, ending.stdout, left)
             except CheckerError as exc:
                 raise BrokenTests(str(exc)) from exc
-            # what the checker was asked beside is no time of the program's either
+            # further questions to the checker are no time of the program's either
             self._until += time.monotonic() - begun - taken
             self._excuse(taken)
             shown = _short(repr(ending.stdout.decode(errors="replace")))
@@ -233,19 +243,24 @@ class _TestedProgram:
         return _result(test, why, ending)
 
     def _excuse(self, seconds: float) -> None:
+        """Give the program more time for what its tests or a checker used, `total_seconds` in all at most."""
         taken = min(seconds, self._spare)
         self._spare -= taken
         self._until += taken
 
     def _is_doubtful(self, ending: Ending, last: bool) -> bool:
-        """Whether the run must be done again: what ended it may have come from outside."""
+        """Whether the run must be done again, since the signal that ended it may have come from outside.
+
+        Raises:
+            StarvedError: the machine ended the run.
+        """
         if ending.kind in ("starved", "killed"):
             words = "gave it too little CPU" if ending.kind == "starved" else "ran out of memory"
             raise StarvedError(f"the machine {words}")
         return ending.kind == "exit" and ending.status == -9 and not last
 
     def _limits(self) -> RunLimits | None:
-        """The limits of the next run; None where all the time is used up."""
+        """The limits of the next run; None if the time for all tests is used up."""
         left, limits = self._until - time.monotonic(), self._bounds.limits
         if left <= 0:
             return None
@@ -253,6 +268,7 @@ class _TestedProgram:
         return replace(limits, wall_seconds=min(limits.wall_seconds, left), address_space=python)
 
     def _jail(self, role: str, *visible: str) -> Jail:
+        """The jail for a role (`program`, `served`, `tests` or `shared`), a new one if there is none yet."""
         bare = "bare" if self._bounds.bare else ""
         kept = " ".join((role, "python" if self._language == "python" else "", bare, *visible))
         if (jail := self._jails.get(kept)) is None or not jail.alive:
@@ -262,7 +278,7 @@ class _TestedProgram:
         return jail
 
     def _new_jail(self, role: str, visible: Sequence[str]) -> Jail:
-        # each module makes the fork of every program dearer
+        # each module that is loaded makes the fork of every program more expensive
         names = ("run_program", *_BESIDE.get(role, ("run_tests",)))
         preload = [f"{_MODULES}.{name}" for name in names] if self._language == "python" else []
         search = [f"{SHOWN}/0"] if visible else []
@@ -271,14 +287,14 @@ class _TestedProgram:
         return Jail(folders=[str(_INSIDE)], visible=visible, preload=preload, search=search, bare=bare)
 
     def _ready(self, *jails: Jail) -> None:
-        """Wait for them. That is no time of the program's."""
+        """Wait until the jails are ready; this does not count as the program's time."""
         begun = time.monotonic()
         for jail in jails:
             jail.until_ready()
         self._until += time.monotonic() - begun
 
     def _compile(self, limits: RunLimits) -> str:
-        """Why the program cannot be compiled; empty where it was."""
+        """Compile the C++ program, once. Gives the reason if that fails, else an empty text."""
         # few programs need the newer standard, and it takes away what older ones use
         compile_it = "g++ -O2 -std=c++$year -pipe -o program main.cpp && exec cat program >&3"
         command = f"for year in 17 20; do {compile_it}; done; exit 1"
@@ -300,6 +316,7 @@ class _TestedProgram:
         return self._program.encode(errors="replace")
 
     def _run(self, test: StdinTest | CallTest, limits: RunLimits) -> Ending:
+        """Run the program on the input of a test, or call its function with the test's arguments."""
         jail = self._jail("program", *self._packages)
         self._ready(jail)
         if isinstance(test, CallTest):
@@ -319,7 +336,9 @@ class _TestedProgram:
         return jail.run(work, limits)
 
     def _code(self, test: CodeTest, limits: RunLimits, last: bool) -> TestResult | None:
-        """Tests in one jail, the program in another, a line between them."""
+        """The result of tests that run in one jail, with the program in another and a line between; None if they must
+        be run again.
+        """
         if self._language != "python":
             raise BrokenTests(f"tests in Python cannot call a program in {self._language}")
         packages = _packages_of_tests(test)
@@ -335,7 +354,7 @@ class _TestedProgram:
                 JailWork(entry=f"{_MODULES}.serve_program:serve", payload=served, line=mine.fileno()), limits
             )
             work = JailWork(entry=f"{_MODULES}.run_tests:run", payload=json.dumps(asked).encode(), line=theirs.fileno())
-            # the program's time decides: its tests sleep meanwhile, and it while they compute
+            # the program's limits decide; the tests get more, since each side waits while the other computes
             seconds = limits.seconds + (_PYTEST_SECONDS if packages else 0)
             wall_seconds = 4 * limits.wall_seconds + _GRACE_SECONDS
             most = max(_TEST_THREADS, limits.processes)
@@ -348,11 +367,11 @@ class _TestedProgram:
         _until_told(tests, program, limits.wall_seconds)
         assert tests.ending is not None
         assert program.ending is not None
-        # what one waited while the other computed is no fault of the machine's
+        # a side that waits because the other computes does not wait for the machine
         self._until += max(0.0, program.ending.waited_seconds - tests.ending.cpu_seconds)
         self._until += max(0.0, tests.ending.waited_seconds - program.ending.cpu_seconds)
         self._excuse(tests.ending.cpu_seconds)
-        # what ends the program decides, and after it the tests may wait for what never comes
+        # if the program went over its limits, that decides: the tests may then wait for what never comes
         if not program.ending.over(limits) and (
             self._is_doubtful(program.ending, last) or self._is_doubtful(tests.ending, last)
         ):
@@ -398,7 +417,10 @@ class _TestedProgram:
         return _result(test, why, program, share, kind)
 
     def _shared(self, test: CodeTest, limits: RunLimits, last: bool) -> TestResult | None:
-        """Tests in the program's own interpreter: they must pass there, and not pass with its functions emptied."""
+        """The result of tests that run in the program's own interpreter; None if they must be run again.
+
+        The program could answer for its tests there. So they must also fail when its functions are emptied.
+        """
         packages = tuple(dict.fromkeys((*_packages_of_tests(test), *self._packages)))
         seconds = limits.seconds + (_PYTEST_SECONDS if packages else 0)
         found: list[tuple[TestResult, int]] = []
@@ -406,7 +428,7 @@ class _TestedProgram:
             nonce = secrets.token_hex(16)
             told = {"program": self._program, "emptied": is_emptied, "nonce": nonce}
             payload = json.dumps(asdict(test) | told).encode()
-            # not one that has seen the tests of others
+            # a role of its own: no jail that has run tests of other programs
             jail = self._jail("shared", *packages)
             self._ready(jail)
             work = JailWork(entry=f"{_MODULES}.run_tests:run", payload=payload)
@@ -424,7 +446,7 @@ class _TestedProgram:
         return result if of <= ran else _result(test, f"{ran} of its {of} tests ran", ending)
 
     def _inside(self, test: CodeTest, ending: Ending, nonce: str, limits: RunLimits) -> tuple[TestResult, int]:
-        """The result, and how many tests ran."""
+        """The result of one run in the shared interpreter, and the number of tests that ran."""
         if why := ending.over(limits):
             return _result(test, why, ending), 0
         try:
@@ -435,10 +457,11 @@ class _TestedProgram:
 
 
 def _own_report(data: bytes, nonce: str) -> dict[str, Any]:
-    """The report of tests beside a program that may have written it.
+    """The report of tests whose program, in the same interpreter, may have written it: checked for its form and its
+    nonce.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not the report of this run, or has no outcomes.
     """
     report = json.loads(data)
     if not isinstance(report, dict) or report.get("nonce") != nonce:
@@ -454,17 +477,17 @@ def _own_report(data: bytes, nonce: str) -> dict[str, Any]:
 
 
 def in_order(tests: Sequence[Test]) -> list[Test]:
-    """The tests in the order in which they are run: public ones first, and cheap ones."""
+    """The tests in the order in which they are run: public ones first, and of these the cheap ones first."""
     return sorted(tests, key=lambda test: (not test.public, test.size, test.number))
 
 
 def tested(test: StdinTest | CallTest, ending: Ending, bounds: Bounds) -> TestResult:
-    """The result of a test whose program ended so."""
+    """The result of a test, from how the run of its program ended."""
     return _result(test, ending.over(bounds.limits) or _difference(test, ending, bounds), ending)
 
 
 def _difference(test: StdinTest | CallTest, ending: Ending, bounds: Bounds) -> str | None:
-    """Why the test failed; None where it passed."""
+    """Why the test failed, such as `f(1) gives 3`; None if it passed."""
     if ending.status != 0:
         return _died(ending)
     if isinstance(test, CallTest):
@@ -489,7 +512,7 @@ def _difference(test: StdinTest | CallTest, ending: Ending, bounds: Bounds) -> s
 
 
 def _longest(test: CallTest) -> int:
-    """Bytes of the longest result that can be right, so that none is read which only takes time to read.
+    """The most bytes of a result that can be right. A longer one is wrong, and is not read, which would take time.
 
     Floats and empty containers of another kind take a few times the text of what they equal.
     """
@@ -497,10 +520,10 @@ def _longest(test: CallTest) -> int:
 
 
 def _until_told(tests: Run, program: Run, wall_seconds: float) -> None:
-    """Wait for the end of the tests, and give the program a moment to end by itself.
+    """Wait until the tests have ended; give the program a moment to end by itself, and then end it.
 
-    The tests may be waiting for the program, such as by a queue that they lent it: once it has ended they may go on for
-    as long as it might have, and but for a moment where it went over a bound, which is the verdict.
+    A program may end first, with tests that wait for it, as at a queue that it was lent. The tests may then go on for
+    `wall_seconds`; or for a moment alone if the program went over a bound, which decides the result.
     """
     wait([tests, program], any_of=True)
     if tests.ending is None and program.ending is not None:
@@ -512,7 +535,7 @@ def _until_told(tests: Run, program: Run, wall_seconds: float) -> None:
     program.stop()
 
 
-# What the words of a test's end say of it
+# The kind of a failure, by the exception that is named in its words
 _ENDS: dict[str, Failure] = {
     "AssertionError": "wrong",
     "NotComparableError": "wrong",
@@ -534,7 +557,7 @@ def _kind(ending: Ending) -> Failure:
 
 def _result(test: Test, why: str | None, ending: Ending, share: float = 0.0, kind: Failure | None = None) -> TestResult:
     passed = why is None
-    # a program's own words may hold what no terminal and no file takes
+    # a program's own words may hold letters that no terminal or file can take
     words = "".join(letter if letter.isprintable() else "\ufffd" for letter in why or "")
     return TestResult(
         test.number,
@@ -548,6 +571,7 @@ def _result(test: Test, why: str | None, ending: Ending, share: float = 0.0, kin
 
 
 def _died(ending: Ending) -> str:
+    """How a program failed, such as `it fails with exit code 1: ValueError: no`."""
     if ending.status < 0:
         return f"it was ended by signal {-ending.status}"
     words = _error_line(ending.stderr)
@@ -581,10 +605,15 @@ def _packages_of_tests(test: CodeTest) -> tuple[str, ...]:
 
 
 def _packages_of(source: str, but: Sequence[str] = ()) -> tuple[str, ...]:
-    """The folder of installed packages, for code that needs one, such as pytest or numpy."""
+    """The folder of installed packages, alone in a tuple, if code imports one of them, such as numpy; else an empty
+    tuple.
+
+    Args:
+        but: names that are the program's own modules.
+    """
     imported = (_NAME.match(part) for names in _IMPORTS.findall(source) for part in names.split(","))
     named = {*_FROM.findall(source), *(found[1] for found in imported if found)} - sys.stdlib_module_names - {*but}
-    # a hostile program may name a great many, or one of which this process knows no more than that it runs
+    # bounded, for a hostile program may name a great many; some, such as `__main__`, have no spec
     for name in sorted(named)[:_MOST_IMPORTS]:
         try:
             spec = find_spec(name)

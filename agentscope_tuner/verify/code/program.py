@@ -1,4 +1,4 @@
-"""Finds the program in an output."""
+"""Finds the program in a policy's output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FENCE = re.compile(
 _QUOTE = re.compile(r"^[ \t]*+>[ ]?", re.MULTILINE)
 # Behind the language may stand its version, the name of a file and options
 _LANGUAGE = re.compile(r"([a-z+_]++)-?[0-9]*+(?:\.[0-9]+)*+(?:[:;,=(].*)?", re.DOTALL)
-# Deeper than its opening fence by more, a fence is part of the block: of a docstring in it
+# A fence that is indented by more than this beyond its opening fence is part of the block, as in a docstring
 _MOST_DEEPER = 3
 _TAG = re.compile(r"<(/?)answer\b[^<>]{0,100}>", re.IGNORECASE)
 #: The languages that programs are judged in, and their names without a version.
@@ -31,22 +31,24 @@ LANGUAGES = {
     "javascript": {"javascript", "js", "node", "nodejs"},
     "bash": {"bash", "sh", "shell"},
 }
-# What other judges look for by the same rules: a dialect is SQL all the same
+# The languages that other judges look for by the same rules: every dialect of SQL counts
 _OTHERS = {
     "sql": {
         *("sql", "sqlite", "postgresql", "postgres", "psql", "pgsql", "plpgsql", "mysql", "mariadb", "tsql", "mssql"),
         *("plsql", "bigquery", "duckdb"),
     }
 }
-# What a fence may be called beside, and a row may not: C that is compiled as C++
+# Further names that a fence may have, but not a row: C is compiled as C++
 _BESIDE = {"cpp": {"c"}}
 _MOST_CHARS = 1_000_000
 
 
 class FoundProgram(NamedTuple):
-    """Attributes:
-    source: the program; None where there is none.
-    why: why there is none.
+    """The program in an output, or the reason why there is none.
+
+    Attributes:
+        source: the program; None if there is none.
+        why: why there is none; empty if there is one, or if no block was found.
     """
 
     source: str | None
@@ -54,24 +56,30 @@ class FoundProgram(NamedTuple):
 
 
 def language_of(named: str) -> str | None:
-    """The language that a fence or a row names, such as `c++20`, `python3.11` or `python:solution.py`."""
+    """The language that a fence or a row names: `python` for `python3.11` and `python:solution.py`, `cpp` for `c++20`.
+    None if it is not known here.
+    """
     found = _LANGUAGE.fullmatch(named.lower())
     return next((own for own, names in (LANGUAGES | _OTHERS).items() if found and found[1] in names), None)
 
 
 def _names(fence: str, language: str) -> bool:
-    """Whether a fence names the language."""
+    """Whether the word behind a fence, such as `c++20`, names `language`; `c` names `cpp` as well."""
     found = _LANGUAGE.fullmatch(fence.lower())
     return language_of(fence) == language or bool(found and found[1] in _BESIDE.get(language, ()))
 
 
 def find_program(output: str, place: ProgramPlace, language: str, tests: TestSet | None = None) -> FoundProgram:
-    """The program that `output` states: its last fenced block in `language`, else its last one without a language.
+    """The program that `output` states, or why there is none.
 
-    A block that is never closed is cut off, and no program. One in a quotation counts where none stands outside.
+    Fenced blocks in `language` and those without a language count. If several do, those outside quotations are
+    preferred, then those that define most of the names that the tests use, then those that name the language, and then
+    the last one. A last block that is never closed was cut off, so there is no program.
 
     Args:
-        tests: what they name is defined by a program: a block that only uses it is an example.
+        place: `fence`: the program must be in a block; `tag`: it is within the last `<answer>`, in a block or alone;
+            `whole`: without a block, all of the output is the program.
+        tests: their names tell the program's block from one that only uses it, as an example does.
     """
     said = _said(output)
     if len(said) > _MOST_CHARS:
@@ -91,13 +99,15 @@ def find_program(output: str, place: ProgramPlace, language: str, tests: TestSet
     return FoundProgram(said) if said.strip() else FoundProgram(None, "the output is empty")
 
 
-# A text of a program, on one line, and what stands in it for `<`
+# A string literal on one line; and the character that replaces `<` in it for a while
 _TEXT = re.compile(r"'[^'\n]{0,300}'|\"[^\"\n]{0,300}\"")
 _LESS = "\ue01f"
 
 
 def _said(output: str) -> str:
-    """The output without its reasoning; a tag within a text of a block is the program's."""
+    """The output without its reasoning, such as `<think>…</think>`. Tags in string literals of a fenced block belong to
+    the program, and do not count.
+    """
     if "<" not in output or _LESS in output:
         return after_thinking(output)
     parts, end = [], 0
@@ -110,7 +120,10 @@ def _said(output: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
-    """The fences around each block; the last one may never be closed, as is one where its quotation ends."""
+    """The opening and the closing fence of each block; None for the closing fence if the last block is never closed.
+
+    A block whose quotation ends is left out as soon as another fence follows.
+    """
     opened: re.Match[str] | None = None
     for fence in _FENCE.finditer(text):
         depth = fence[1].count(">")
@@ -132,14 +145,15 @@ def _blocks(text: str) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
 
 
 def _last_block(text: str, language: str, tests: TestSet | None) -> FoundProgram:
-    # examples of what a program prints often stand behind it, in blocks that name no language
+    """The program among the blocks of a text, as `find_program` chooses it; with neither program nor reason if none."""
+    # a program is often followed by examples of what it prints, in blocks that name no language
     blocks: list[tuple[bool, bool, str]] = []
     for opened, closed in _blocks(text):
         is_outside = ">" not in opened[1]
         if opened[3] and not _names(opened[3], language):
             continue
         if closed is not None:
-            # the ends of lines are those of the output
+            # the output may have Windows' ends of lines
             block = text[opened.end() + 1 : closed.start()].replace("\r\n", "\n")
             blocks.append((is_outside, bool(opened[3]), _unindented(block, opened[1])))
         elif is_outside:
@@ -163,7 +177,7 @@ _DEFINED = re.compile(
 
 
 def _named_by(tests: TestSet) -> set[str]:
-    """What tests call, or import, that a program must define."""
+    """The names that a program must define for these tests: what they call, or import from it."""
     named = {test.name for test in tests.tests if isinstance(test, CallTest)} | ({tests.entry} - {""})
     for test in tests.tests:
         if isinstance(test, CodeTest) and not test.entry:
@@ -172,7 +186,7 @@ def _named_by(tests: TestSet) -> set[str]:
 
 
 def _named_in(test: CodeTest) -> set[str]:
-    """The names that tests as code import from the program, or else those that they call and do not define."""
+    """The names that tests as code import from the program; if none, those that they call and do not define."""
     tree = parsed(f"{test.setup}\n{test.source}")
     nodes = [*ast.walk(tree)] if tree is not None else []
     imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module in test.modules]
@@ -183,7 +197,9 @@ def _named_in(test: CodeTest) -> set[str]:
 
 
 def _unindented(block: str, before: str) -> str:
-    """The block without what stands before its fence, too: white space, the marks of a quotation, that of a list."""
+    """The block without what its lines have before them because the fence has it, too: white space, the marks of a
+    quotation or of a list.
+    """
     for _ in range(before.count(">")):
         block = _QUOTE.sub("", block)
         before = before.partition(">")[2].removeprefix(" ")
@@ -196,7 +212,9 @@ _FUTURE = re.compile(r"^from[ \t]++__future__[ \t]++import[ \t]++(?:\([^()]*+\)|
 
 
 def completed(source: str, tests: TestSet) -> str:
-    """The program with what its task puts above it: HumanEval's prompt, or the imports in it."""
+    """The program with the code that its task puts above it: HumanEval's prompt, if the program only continues it; else
+    the prompt's imports and helpers.
+    """
     if not tests.entry:
         return source
     defined = rf"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+{tests.entry}\b|^{tests.entry}[ \t]*(?::[^=\n]*)?=(?!=)"
@@ -205,7 +223,7 @@ def completed(source: str, tests: TestSet) -> str:
         above = tests.prompt.rstrip()
     if not above:
         return source
-    # these may stand at the beginning alone
+    # Python allows these only at the beginning
     futures = _FUTURE.findall(source)
     below = _FUTURE.sub(lambda found: "pass" + "\n" * found[0].count("\n"), source) if futures else source
     return "\n".join([*futures, above, below])
