@@ -1,11 +1,12 @@
-"""Python values as JSON, with their types: between a jailed program and those who judge it.
+"""Python values as JSON, with their types, on their way between a jailed program and those who judge it.
 
-A JSON list is a list; what JSON has no type for is an object of one key, the type's tag. Readers take only what
-this table names, so hostile text becomes plain data or a ValueError. Subclasses of built-in types travel as the
-built-in type. `JailLine` is the line between the jail of the tests and that of the program.
+A function's arguments and its result travel so, and so does each message between the jail of tests that carry code and
+the jail of their program (`JailLine`). A JSON list is a list; what JSON has no type for is an object of one key, the
+type's tag: `{"t": [1, 2]}` is the tuple `(1, 2)`. Readers take only what this table names, so hostile text becomes
+plain data or a ValueError. Subclasses of built-in types travel as the built-in type.
 
-Values of the standard library that are as good as plain data travel by what makes them (`pack_standard`). So do the
-signatures and annotations of a program.
+Values of the standard library that are as good as plain data travel as the call that makes them (`pack_standard`). The
+signatures and annotations of a program travel as well.
 """
 
 from __future__ import annotations
@@ -41,17 +42,17 @@ _EXACT = {*PLAIN_KINDS}
 MOST_DEPTH = 200
 # Python refuses to read an int of more than 4,300 digits
 _MOST_BITS = 14_000
-# Chosen numbers that share a hash make a set of them take minutes; those that nobody chose hardly ever do
+# A set of numbers that were chosen to share a hash takes minutes; other numbers hardly ever share one
 _MOST_OF_A_HASH = 100
 _MOST_EXPONENT = 10_000
 
 
 class NotPlainError(ValueError):
-    """The value is no plain data, or the text is none of ours."""
+    """A value is no plain data, or a text is none that `dump` writes."""
 
 
 def dump(value: object, handle: Callable[[object], object] | None = None) -> bytes:
-    """The text of `value`.
+    """The JSON text of a value, with its types: `dump((1, 2))` is `b'{"t": [1, 2]}'`.
 
     Args:
         handle: makes JSON of what is no plain data, and of named tuples and members of an Enum.
@@ -63,7 +64,7 @@ def dump(value: object, handle: Callable[[object], object] | None = None) -> byt
 
 
 def load(text: bytes, handle: Callable[[object], object] | None = None) -> object:
-    """The value of `text`.
+    """The value of a text that `dump` wrote.
 
     Args:
         handle: makes a value of what `dump`'s `handle` made.
@@ -90,18 +91,23 @@ def pack(
     share: Callable[[object], object] | None = None,
     owns: Callable[[type], bool] = lambda _: False,
 ) -> object:
-    """`value` as `json.dumps` takes it.
+    """A value as `json.dumps` takes it, with its types: `pack((1, 2))` is `{"t": [1, 2]}`.
 
     Args:
-        is_plain: as the built-in type that its class is built on.
-        share: makes JSON of the containers that can be changed.
-        owns: whether a class is one whose objects `handle` takes, though it is built on plain data.
+        handle: makes JSON of what is no plain data.
+        depth: of nesting that is still allowed.
+        is_plain: whether an object of a class that is built on plain data becomes that data.
+        share: makes JSON of containers that can be changed, such as a number by which both sides know them.
+        owns: whether objects of a class go to `handle`, though the class is built on plain data.
+
+    Raises:
+        NotPlainError: the value holds something that cannot travel.
     """
     if value is None or value is True or value is False:
         return value
     if depth == 0:
         raise NotPlainError("nested too deep")
-    # `__class__` may say anything
+    # not `__class__`, by which an object may pass for anything
     own = type(value)
     if handle is not None and not is_plain and own not in _EXACT and (owns(own) or _is_named(own)):
         return handle(value)
@@ -128,16 +134,16 @@ def _is_named(kind: type) -> bool:
 
 
 def contents(value: object, inner: Callable[[Any], object]) -> object:
-    """A built-in container as JSON, of what `inner` makes of its parts."""
+    """The parts of a built-in container as JSON, each made by `inner`: `[inner(1), inner(2)]` for `[1, 2]`."""
     return next(how for kind, how in _PACKERS if isinstance(value, kind))(value, inner)
 
 
 # numpy's numbers, as `dtype.str` writes them
 _ARRAYS = {"b1", *(f"{kind}{size}" for kind in "iuf" for size in (1, 2, 4, 8)), "c8", "c16"}
 _Pack = Callable[[Any], object]
-#: What an array without items becomes; see `empty_arrays`.
+#: Is given each array without items that arrives, and gives what to use in its place; see `empty_arrays`.
 make_empty: Callable[[Any], Any] = lambda array: array  # noqa: E731
-#: What a float that is infinite or NaN becomes, also as a part of a complex; see there, too.
+#: The same for each float that is infinite or NaN, also as a part of a complex number.
 make_not_finite: Callable[..., float] = lambda number, **_: number  # noqa: E731
 
 
@@ -172,7 +178,7 @@ _PACKERS: list[tuple[type, Callable[[Any, _Pack], object]]] = [
     (list, lambda value, inner: [inner(part) for part in list.__iter__(value)]),
     (tuple, lambda value, inner: {"t": [inner(part) for part in tuple.__iter__(value)]}),
     (Counter, lambda value, inner: {"k": ["Counter", *_pairs(value, inner)]}),
-    # it keeps an order of its own
+    # by its own `items`: it keeps an order of its own, which `move_to_end` changes
     (OrderedDict, lambda value, inner: {"k": ["OrderedDict", *_pairs(dict(OrderedDict.items(value)), inner)]}),
     (defaultdict, _default),
     (dict, lambda value, inner: {"d": _pairs(value, inner)}),
@@ -194,7 +200,12 @@ _PACKERS: list[tuple[type, Callable[[Any, _Pack], object]]] = [
 
 
 def unpack(value: Any, handle: Callable[[object], object] | None = None, depth: int = 2 * MOST_DEPTH) -> object:
-    """The value that `pack` made JSON of."""
+    """The value that `pack` made JSON of: `unpack({"t": [1, 2]})` is `(1, 2)`.
+
+    Args:
+        handle: makes values of objects whose tag is unknown here, which `pack`'s `handle` made.
+        depth: of nesting that is still allowed.
+    """
     if depth == 0:
         raise NotPlainError("nested too deep")
     if isinstance(value, list):
@@ -211,7 +222,7 @@ def unpack(value: Any, handle: Callable[[object], object] | None = None, depth: 
     raise NotPlainError(f"no such tag: {tag!r:.40}")
 
 
-# made once: each message would make a new one
+# made once, or `json.loads` would make a new one for each message
 _READER = json.JSONDecoder(parse_constant=_refuse)
 
 
@@ -229,11 +240,13 @@ def _decimal(value: object, _: _Pack) -> Decimal:
 
 
 def _complex(parts: Any, _: _Pack) -> complex:
+    """The complex number of two texts; a part that is infinite or NaN goes through `make_not_finite`."""
     found = [float(_text(part)) for part in parts[:2]]
     return complex(*(one if math.isfinite(one) else make_not_finite(one, is_part=True) for one in found))
 
 
 def _spread(keys: list[Any]) -> list[Any]:
+    """The keys of a set or dictionary, unless so many share a hash that it would take minutes to make it."""
     if len(keys) > _MOST_OF_A_HASH and max(Counter(map(hash, keys)).values()) > _MOST_OF_A_HASH:
         raise NotPlainError("keys that share a hash")
     return keys
@@ -245,7 +258,7 @@ def _mapping(value: Any, inner: _Pack) -> dict[object, object]:
 
 
 def _fraction(parts: list[Any]) -> Fraction:
-    # of text it would compute any power of ten
+    # never from text, of which Fraction would compute any power of ten
     if len(parts) != 2 or not all(isinstance(part, int) and part.bit_length() <= _MOST_BITS for part in parts):
         raise NotPlainError("no fraction within the bounds")
     return Fraction(*parts)
@@ -281,7 +294,8 @@ def _array(value: Any, inner: _Pack) -> object:
 
 
 def _grid(items: Any, inner: _Pack) -> object:
-    # a range of a few bytes would become as large an array as the program likes
+    """The numbers of an array, in nested lists; nothing else, which a few bytes could make too large."""
+    # no range, which in a few bytes could name as large an array as the program likes
     if isinstance(items, list):
         return [_grid(part, inner) for part in items]
     number = inner(items)
@@ -334,15 +348,18 @@ _MOST_READ = 2**16
 
 
 class LineEndedError(BaseException):
-    """The other side is gone, or sends what is no message. No test's `except Exception` takes it for an answer."""
+    """The other side has ended, or sent what is no message. As a BaseException, it passes by a test's
+    `except Exception`.
+    """
 
 
 class JailLine:
-    """One end of the line.
+    """One end of the line between the jail of tests that carry code and the jail of their program: sends and receives
+    messages.
 
     Args:
-        descriptor: the line's socket.
-        received: is given each message's JSON.
+        descriptor: of the line's socket.
+        received: is called with the JSON of each message that arrives.
     """
 
     def __init__(self, descriptor: int, received: Callable[[bytes], object] = lambda _: None) -> None:
@@ -367,16 +384,16 @@ class JailLine:
             raise LineEndedError("the other side has ended") from exc
 
     def receive(self) -> dict[str, Any]:
-        """The next message.
+        """The next message; waits for it.
 
         Raises:
-            LineEndedError: there is none.
+            LineEndedError: the other side has ended, or sent what is no message.
         """
         (size,) = _LENGTH.unpack(self._exactly(_LENGTH.size))
         if size > MOST_BYTES:
             raise LineEndedError(f"a message of {size:,} bytes")
         try:
-            # `pack` makes text of what is not finite
+            # no message holds JSON's NaN or Infinity: `pack` writes such floats as text
             message = _READER.decode((data := self._exactly(size)).decode())
         except (ValueError, RecursionError) as exc:
             raise LineEndedError("no message") from exc
@@ -388,7 +405,7 @@ class JailLine:
     def _exactly(self, size: int) -> bytes:
         while len(self._read) < size:
             try:
-                # a system call is dear beside a short message
+                # as much as there is: a system call takes longer than to read a short message
                 piece = os.read(self._descriptor, max(_MOST_READ, size - len(self._read)))
             except OSError as exc:
                 raise LineEndedError("the other side has ended") from exc
@@ -416,23 +433,29 @@ _STANDARD_KINDS: dict[tuple[str, str], tuple[str, Callable[[Any], list[object]]]
 
 
 def pack_standard(value: object) -> object:
-    """The value as JSON; None if it is no such value, or of a class built on one."""
+    """JSON of the call that makes a value of the standard library, such as a UUID, a pattern of `re` or a time zone;
+    None for any other value, also one whose class is built on such a class.
+    """
     own = (type(value).__module__, type(value).__name__)
-    # a class may call itself anything
+    # the very class: another may have its name
     if own not in _STANDARD_KINDS or getattr(sys.modules.get(own[0]), own[1], None) is not type(value):
         return None
     return {"st": [*own, pack(_STANDARD_KINDS[own][1](value))]}
 
 
 def unpack_standard(told: Any) -> object:
-    """The value of such JSON."""
+    """The value that `pack_standard` made JSON of."""
     home, name, arguments = told["st"]
     make = getattr(importlib.import_module(home), _STANDARD_KINDS[home, name][0])
     return make(*unpack(arguments))  # type: ignore[misc]
 
 
 def signature_told(one: Any) -> list[object]:
-    """The parameters of a function or a class, and the annotation of its result; each part as a list or a text."""
+    """The signature of a function or a class as data, for the other side: for each parameter its name, its kind, its
+    default alone in a list, and its annotation; and last the annotation of the result.
+
+    `[["x", 1, [3], ["int"]], ["str"]]` is that of `def f(x: int = 3) -> str`.
+    """
     # slow to import, and few tests ask
     import inspect
 
@@ -445,9 +468,10 @@ def signature_told(one: Any) -> list[object]:
 
 
 def ask_in_protocols(kind: type) -> None:
-    """Let `isinstance(one, SomeProtocol)` ask objects of a kind for what they have.
+    """Let `isinstance(one, SomeProtocol)` read attributes of objects whose class is built on `kind`.
 
-    Python 3.12 and later look into the object and its class instead, and what stands for something has nothing there.
+    Called once on each side of tests that carry code, before the other side is asked anything. Python 3.12 and later
+    look into the object and its class instead, which hold nothing if the object stands for one of the other side.
     """
     of_typing: Any = typing
     if not hasattr(of_typing, "_lazy_load_getattr_static"):
@@ -463,7 +487,7 @@ def ask_in_protocols(kind: type) -> None:
 
 
 def signature(told: list[Any]) -> Any:
-    """The signature of which that was told."""
+    """The signature that `signature_told` made data of."""
     import inspect
 
     *parameters, result = told
@@ -480,7 +504,7 @@ def signature(told: list[Any]) -> Any:
 
 
 def hint_told(annotation: object) -> list[str]:
-    """The source of an annotation, alone; nothing for none."""
+    """The source of an annotation, alone in a list, such as `['int']`; an empty list if there is no annotation."""
     if isinstance(annotation, str) or annotation is None:
         return [repr(annotation)]
     if getattr(annotation, "__module__", "") == "inspect":
@@ -492,7 +516,9 @@ def hint_told(annotation: object) -> list[str]:
 
 
 class _Hint:
-    """An annotation that is text. It is no `str`: `typing.get_type_hints` would run the program's text here."""
+    """An annotation that is text, on the other side. It is no `str`: `typing.get_type_hints` would run the program's
+    text here.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -508,7 +534,9 @@ class _Hint:
 
 
 def hint(told: list[str]) -> object:
-    """An annotation, from its source; what names more than types is text."""
+    """The annotation that `hint_told` made data of. A source that names more than types is kept as text, and never
+    run.
+    """
     if not told:
         import inspect
 
@@ -522,6 +550,7 @@ def hint(told: list[str]) -> object:
 
 
 def _typed(node: ast.expr) -> Any:
+    """The annotation that a tree names; raises if it is made of anything but types, and of `None` and `...`."""
     if isinstance(node, ast.Constant) and node.value in (None, Ellipsis):
         return node.value
     if isinstance(node, ast.List | ast.Tuple):
@@ -538,7 +567,7 @@ def _typed(node: ast.expr) -> Any:
 
 
 def globals_of(source: str) -> tuple[set[str], set[str]]:
-    """The module's variables that code reads anywhere, and those that it sets."""
+    """The module's variables that code reads anywhere, and those that it sets: `{'x'}` and `{'y'}` for `y = x`."""
     # few programs need it
     import symtable
 
@@ -556,7 +585,7 @@ def globals_of(source: str) -> tuple[set[str], set[str]]:
 
 
 def _only_looped(source: str) -> set[str]:
-    """The variables of comprehensions that nothing else names: since Python 3.12 they stand among the module's."""
+    """The variables that only comprehensions use: since Python 3.12, `symtable` counts them among the module's."""
     tree, looped, others = ast.parse(source), set[str](), set[str]()
     whole = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
     inside = {id(node) for one in ast.walk(tree) if isinstance(one, whole) for node in ast.walk(one)}

@@ -1,14 +1,20 @@
-"""What Python makes of no number, and numpy of nothing, where tests compare them.
+"""Ends a test that would pass because the program answered with an empty array, with NaN, or with infinity.
 
-For numpy an empty array is near whatever it is compared with, because there is no item that is not. So a program that
-answers with `[]` would pass `allclose(answer, 4.0)`, or `(answer == array).all()`. Here such a comparison of nothing
-with something ends the test, also where the test has made the array of an empty list.
+Used in the jail of tests that carry code, before these run: `guard_numbers` always, `guard` for tests with arrays.
 
-For Python nothing is greater than NaN, also no bound. So a program that answers with it, or with infinity by which a
-test divides, would pass `not abs(answer - 4.0) > 1e-6`. Here to ask which of it and another number is greater ends the
-test; and so it does where the test has made another float or an array of it, since the tests' code is compiled with
-comparisons that look (see `guarded`). An answer that is infinite, or becomes so as a test computes with it, would be
-within an infinite share of itself: that ends the test, too. None of it holds where the test names such numbers.
+Empty arrays: for numpy such an array is near whatever it is compared with, since it has no item that is not. So a
+program that answers with `[]` would pass `allclose(answer, 4.0)`, or `(answer == array).all()`. Here it ends the test
+to compare an empty array with something that is not empty, also if the test has made the array from an empty list.
+
+NaN: for Python nothing is greater than NaN, and no bound either. So a program that answers with NaN, or with infinity
+by which a test divides, would pass `not abs(answer - 4.0) > 1e-6`. Here it ends the test to ask which of NaN and
+another number is greater. This holds as well if the test has made another float or an array of the answer, since the
+tests' code is compiled with comparisons that check their operands (see `guarded`).
+
+Infinity: an answer that is infinite, or becomes so as a test computes with it, would be within an infinite share of
+itself. That ends the test, too.
+
+The rules for NaN and infinity do not hold if the test itself names such numbers.
 """
 
 from __future__ import annotations
@@ -38,14 +44,14 @@ _BY_OPERATOR = {"equal", "not_equal", "less", "less_equal", "greater", "greater_
 
 
 class NotFinite(float):
-    """A float of the program that is infinite or NaN, or what a test computes with it that is.
+    """A float of the program that is infinite or NaN, or a result of the test's computing with one that is.
 
     Attributes:
-        is_difference: whether it is the difference to something, as an error is.
-        is_share: whether it is a part of something, as a relative tolerance is.
+        is_difference: whether it is a difference, such as an error.
+        is_share: whether it is a part of something, such as a relative tolerance.
     """
 
-    # by which a program gets it, and a test knows it
+    # as of Python's own, so that it goes to a program, and passes in a test, as a float
     __module__ = "builtins"
     is_difference = is_share = False
 
@@ -59,7 +65,13 @@ class NotFinite(float):
 
 
 def _marked(found: float, name: str, *of: Any) -> NotFinite:
-    """What a test has computed of numbers of which one is not finite, with what it is."""
+    """A result that is infinite or NaN, with what it is: a difference, a share, or neither.
+
+    Args:
+        found: the result.
+        name: of the operator, such as `sub`.
+        of: its operands.
+    """
     one = NotFinite(found)
     one.is_difference = name == "sub" or any(getattr(other, "is_difference", False) for other in of)
     parts = [other for other in of if isinstance(other, int | float) and math.isfinite(other)]
@@ -70,6 +82,7 @@ def _marked(found: float, name: str, *of: Any) -> NotFinite:
 
 
 def _computed(name: str) -> Callable[..., Any]:
+    """The method of NotFinite for an operator, such as `sub`: what it gives is marked if it is not finite either."""
     plain = getattr(float, f"__{name}__")
 
     def compute(self: float, *others: object) -> Any:
@@ -81,6 +94,7 @@ def _computed(name: str) -> Callable[..., Any]:
 
 
 def _compared(name: str) -> Callable[[float, object], Any]:
+    """The method of NotFinite for a comparison, such as `__lt__`: it ends the test if its answer means nothing."""
     plain = getattr(float, name)
 
     def compare(self: float, other: object) -> Any:
@@ -95,6 +109,7 @@ def _compared(name: str) -> Callable[[float, object], Any]:
 
 
 def _refuse_size() -> Any:
+    """End the test, since it asks whether NaN is greater than a number."""
     raise NotComparableError("the program's answer is not a number, and its size is asked for")
 
 
@@ -106,8 +121,8 @@ for _name in ("lt", "le", "gt", "ge"):
     setattr(NotFinite, f"__{_name}__", _compared(f"__{_name}__"))
 
 
-# What a test is about where it names one, so that the program may answer with it: a word, or a part of a name, and none
-# of "finance", "dominant" or "info"
+# Words by which a test shows that it is about NaN or infinity, so that the program may answer with it: a whole word, or
+# a part of a name; but nothing in "finance", "dominant" or "info"
 _BEFORE, _BEHIND = r"(?<![A-Za-z])(?:is|has|not|no|to|as|any|all|equal|fill|drop|np|pos|neg)?_?", r"s?(?![A-Za-z])"
 _NAN = re.compile(
     rf"NaN|(?<![A-Z])NAN(?![A-Z])|{_BEFORE}(?:nan|na|NA){_BEHIND}|(?:is|not)null|isfinite|isinf"
@@ -125,29 +140,34 @@ _SIZED = {list, tuple, str}
 
 
 class Sizes:
-    """Looks at what a test compares by size.
+    """The comparisons by size that tests make, each with a check of what is compared: the code of the tests, as
+    `guarded` leaves it, calls these methods in place of `<`, `max` and so on.
+
+    A check ends the test (NotComparableError) if the program's NaN or infinity would decide the comparison.
 
     Args:
-        words: the test and its set-up.
-        is_asked: whether the program has answered: until then a test's numbers are its own.
+        words: the source of the test and its set-up.
+        is_asked: whether the program has answered: before that, a test's numbers are its own.
     """
 
     def __init__(self, words: str, is_asked: Callable[[], bool]) -> None:
         self._names_nan, self._names_infinite = bool(_NAN.search(words)), bool(_INFINITE.search(words))
         self._is_asked, self._has_odd = is_asked, False
-        # what the sizes of numbers were compared with, where that is asked for
+        # the numbers that were compared by size, since `note` was called
         self.seen: set[float] | None = None
         for name in _ORDERING:
             setattr(self, name, self._quick(name))
         self.Eq, self.NotEq = (functools.partial(self._equal, how) for how in (operator.eq, operator.ne))
 
     def _quick(self, name: str) -> Callable[..., Any]:
-        """The comparison of that name, which is quick where there is nothing to look for, as in the loops of a test."""
+        """The checked comparison `Lt`, `LtE`, `Gt` or `GtE`. It is quick for plain numbers and texts, as in the loops
+        of a test.
+        """
         how, plain = _ORDERING[name], {int, float, str}
         compare = functools.partial(self._compare, how)
 
         def quick(first: Any, second: Any) -> Any:
-            # `==` is asked of plain data alone
+            # by their exact types: `==` of another class could say anything
             if type(first) in plain and type(second) in plain and first == first and second == second:
                 if first == second and first in _INFINITIES:
                     self.look_at(first, second)
@@ -159,7 +179,9 @@ class Sizes:
         return quick
 
     def _equal(self, how: _Order, first: Any, second: Any) -> Any:
-        """`==` or `!=`, which numpy asks of an array where the other side is a list or a tuple of nothing."""
+        """`==` or `!=`, for tests with arrays: ends the test if one side is an array and just one side is empty, which
+        may be a list or a tuple.
+        """
         kinds = {type(first), type(second)}
         is_beside = not kinds.isdisjoint((list, tuple)) and any(hasattr(kind, "__array_ufunc__") for kind in kinds)
         if is_beside and self._is_asked() and is_nothing(first) != is_nothing(second):
@@ -167,20 +189,25 @@ class Sizes:
         return how(first, second)
 
     def received(self, number: float, *, is_part: bool = False) -> float:
-        """A number of the program that is not finite; as a part of another number it is not followed from here."""
+        """A number that is infinite or NaN, as it arrives from the program: marked, so that it is known in what a test
+        computes.
+
+        Args:
+            is_part: whether it is a part of a complex number, in which it cannot be followed.
+        """
         self._has_odd = True
-        # what a test names is then no reason for what it meets
+        # a part is not followed, so even a test that names infinity is checked from now on
         self._names_infinite &= not is_part
         return NotFinite(number)
 
     def note(self) -> set[float]:
-        """What numbers are compared with by size from now on."""
+        """Collect the numbers that are compared by size from now on, in the set that is given back."""
         self.seen = set()
         return self.seen
 
     def look(self, one: Any) -> Any:
-        """A number whose size is asked for."""
-        # asked of its class: an object of the program may say anything
+        """A value that is to be compared by size, as it is; ends the test if it is NaN and comes from the program."""
+        # by its class: an object of the program may say anything of itself
         if issubclass(type(one), float):
             if float.__ne__(one, one) and (self._has_odd or not self._names_nan) and self._is_asked():
                 _refuse_size()
@@ -196,7 +223,9 @@ class Sizes:
         return how(first, second)
 
     def look_at(self, first: Any, second: Any) -> None:
-        """Two whose order is asked for. Where no test names infinity, two that are infinite are made of one answer."""
+        """Check two values whose order is asked for. If the test does not name infinity, two that are infinite and
+        equal end it, too: both were made of one answer.
+        """
         self.look(first)
         self.look(second)
         if self._names_infinite or not self._is_asked():
@@ -209,7 +238,7 @@ class Sizes:
                 is_odd = both[0].dtype.kind == both[1].dtype.kind == "f"
                 is_odd = is_odd and bool((numpy.isinf(both[0]) & (both[0] == both[1])).any())
         else:
-            # answers alone may be: a distance, say
+            # two answers may be equal and infinite, as distances are
             kinds = {type(first), type(second)}
             is_odd = kinds <= {float, Decimal, NotFinite} and kinds != {NotFinite}
             is_odd = is_odd and first == second and first in _INFINITIES
@@ -217,7 +246,9 @@ class Sizes:
             raise NotComparableError("the program's answer is infinite, and is compared with what is made of it")
 
     def call(self, function: Any) -> Any:
-        """A built-in function that a test calls, with a look at what it is given."""
+        """The function to call if a test calls `function` by the name of `float`, `max` or `min`: the built-in one with
+        a check of what it is given, or else the function itself.
+        """
         if function is builtins.float:
             return lambda *given: given[0] if given and type(given[0]) is NotFinite else float(*given)
         return functools.partial(self._extreme, function) if function in (builtins.max, builtins.min) else function
@@ -229,17 +260,19 @@ class Sizes:
 
 
 def _is_array(one: Any) -> bool:
-    """Whether it is an array of floats, or one of numpy's."""
+    """Whether it is one of numpy's arrays of floats, or a single float of numpy's."""
     if (numpy := sys.modules.get("numpy")) is None:
         return False
     return isinstance(one, numpy.ndarray | numpy.floating) and one.dtype.kind == "f"
 
 
 def guard_numbers(words: str, is_asked: Callable[[], bool]) -> Sizes:
-    """Have the program's numbers that are not finite end a test that asks which of them and another is greater.
+    """Have tests end if they ask whether a NaN or an infinity of the program is greater than another number.
+
+    Called once, before the tests are compiled.
 
     Args:
-        words: the test and its set-up.
+        words: the source of the test and its set-up.
         is_asked: whether the program has answered.
     """
     sizes = Sizes(words, is_asked)
@@ -253,7 +286,7 @@ def guard_numbers(words: str, is_asked: Callable[[], bool]) -> Sizes:
 
 
 def _asserting(plain: Callable[..., None], look_at: Callable[[Any, Any], None]) -> Callable[..., None]:
-    """An assertion of unittest's about sizes, with a look at what it compares."""
+    """An assertion of unittest's about sizes, such as `assertLess`, with a check of what it compares."""
 
     @functools.wraps(plain)
     def compare(case: unittest.TestCase, first: Any, second: Any, *more: Any, **named: Any) -> None:
@@ -264,11 +297,15 @@ def _asserting(plain: Callable[..., None], look_at: Callable[[Any, Any], None]) 
 
 
 def guarded(tree: ast.Module) -> ast.Module:
-    """The tests with comparisons by size that look at what they compare; as they are without `guard_numbers`."""
+    """The tests' tree, with checked comparisons: `a < b` becomes `_asked_for_size_.Lt(a, b)`.
+
+    Used whenever tests are compiled; the tree stays as it is if `guard_numbers` was not called, as beside a program in
+    the same interpreter.
+    """
     if not hasattr(builtins, _ASKED):
         return tree
     nodes = [*ast.walk(tree)]
-    # inner ones first
+    # inner nodes first
     for node in reversed(nodes):
         for name, value in ast.iter_fields(node):
             if isinstance(value, list):
@@ -279,11 +316,11 @@ def guarded(tree: ast.Module) -> ast.Module:
 
 
 def _looking(node: Any) -> Any:
-    """The node, or what does the same with a look at sizes."""
+    """The node; or, if it compares sizes, one that does the same with a check."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("float", "max", "min"):
         node.func = _asked("call", node.func)
     names = [type(how).__name__ for how in getattr(node, "ops", ())]
-    # what is equal to an array is of interest where there are arrays
+    # `==` and `!=` need a check only if there are arrays
     if not {*names} & _ORDERING.keys() and not ("numpy" in sys.modules and names in (["Eq"], ["NotEq"])):
         return node
     if len(node.ops) > 1:
@@ -295,12 +332,17 @@ def _looking(node: Any) -> Any:
 
 
 def _asked(name: str, *given: ast.expr) -> ast.Call:
+    """The tree of a call of the method `name` of `Sizes`."""
     function = ast.Attribute(ast.Name(_ASKED, ast.Load()), name, ast.Load())
     return ast.copy_location(ast.Call(function, [*given], []), given[0])
 
 
 def guard() -> None:
-    """Have numpy's comparisons, and empty arrays of the program, refuse to compare nothing with something."""
+    """Have numpy's functions that compare, and empty arrays of the program, end a test that compares something with
+    nothing.
+
+    Called before tests whose source names numpy or the like.
+    """
     import numpy
     import numpy.testing
 
@@ -310,9 +352,9 @@ def guard() -> None:
                 setattr(home, name, _guarded(getattr(home, name)))
 
     class EmptyArray(numpy.ndarray[Any, Any]):
-        """An empty array of the program's, or one that its test has made of an empty list."""
+        """An empty array of the program, or one that a test has made from an empty list."""
 
-        # by which a program gets it as an array
+        # by which it goes back to a program as an array
         __module__ = "numpy"
 
         def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
@@ -323,11 +365,11 @@ def guard() -> None:
 
         @property
         def flat(self) -> Any:
-            # by which `approx` compares a number with each item
+            # pytest's `approx` reads it to compare a number with each item
             return _refuse()
 
     def kept(found: Any) -> Any:
-        """What a function of numpy's gives, of which later comparisons know that it is nothing."""
+        """What a function of numpy's gives; an empty array so that later comparisons check it."""
         return found.view(EmptyArray) if type(found) is numpy.ndarray and found.size == 0 else found
 
     for name in numpy.__all__:
@@ -338,7 +380,9 @@ def guard() -> None:
 
 
 class _Called:
-    """A function of numpy's, whose empty arrays are known as such where the tests themselves call it."""
+    """A function of numpy's. If the tests themselves call it with something empty, an empty array that it gives is
+    checked in later comparisons.
+    """
 
     def __init__(self, function: Any, kept: Callable[[Any], Any]) -> None:
         functools.update_wrapper(self, function, updated=())
@@ -347,7 +391,7 @@ class _Called:
     def __call__(self, *given: Any, **named: Any) -> Any:
         if not is_of_tests(sys._getframe(1).f_code):
             return self._function(*given, **named)
-        # lists are no arrays yet
+        # empty lists are no arrays yet, so numpy's own operators would not check them
         if self.__name__ in _BY_OPERATOR and len({is_nothing(one) for one in given[:2]}) > 1:
             _refuse()
         found = self._function(*given, **named)
@@ -358,10 +402,10 @@ class _Called:
 
 
 def is_nothing(value: Any) -> bool:
-    """Whether it is an array, or lists within lists, without a number."""
+    """Whether it is an array, or lists within lists, without a single number: true for `[[], []]`, false for `{}`."""
     if isinstance(value, list | tuple):
         return all(map(is_nothing, value))
-    # asked of its class: an object of the program may say anything
+    # by its class: an object of the program may say anything of itself
     if issubclass(type(value), NotFinite):
         return False
     if hasattr(type(value), "__array_ufunc__"):
@@ -369,13 +413,15 @@ def is_nothing(value: Any) -> bool:
     if isinstance(value, str | bytes | dict | set | frozenset) or not hasattr(type(value), "__len__"):
         return False
     try:
-        # what numpy takes for a sequence, too
+        # numpy takes any other object with a length for a sequence
         return len(value) == 0
     except Exception:  # noqa: BLE001 - a stand-in for what has no length
         return False
 
 
 def _guarded(compare: Callable[..., Any]) -> Callable[..., Any]:
+    """A comparing function of numpy's that ends the test if just one of the two sides is empty."""
+
     @functools.wraps(compare)
     def compared(*given: Any, **named: Any) -> Any:
         operands = [*given[:2], *(named[name] for name in _OPERANDS if name in named)]
@@ -387,4 +433,5 @@ def _guarded(compare: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _refuse() -> Any:
+    """End the test, since it compares an empty array with something that is not empty."""
     raise NotComparableError("an array of nothing is compared with something")

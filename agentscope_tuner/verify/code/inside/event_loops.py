@@ -1,7 +1,8 @@
-"""Event loops of tests, and the program's loop that stands behind each.
+"""Event loops of tests that use asyncio, and the program's loop behind each of them.
 
-A test and its program would share one event loop. Here each has its own, so the program's takes a step whenever that
-of the tests has a turn: while the tests wait for something of the program's, and while the program has work under way.
+Used while tests that carry code run, with the program in another jail. In one interpreter, a test and its program would
+share one event loop. Here each has its own; the program's loop takes a step whenever the tests' loop has a turn: while
+the tests wait for something of the program, and while the program has work under way.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-#: What stands for an awaitable's end by cancellation.
+#: Sent to the other side in place of a result if an awaitable was cancelled.
 CANCELLED = "cancelled"
-# Seconds until the program's loop has a turn again that nobody waits for
+# Seconds between two steps of a program's loop that has work, while no test waits for it
 _TURN_SECONDS = 0.002
 
 
 def _running() -> Any:
-    """The loop that runs in this thread, if any."""
+    """The event loop that runs in this thread; None if none does."""
     # slow to import, and few tests await
     asyncio = sys.modules.get("asyncio")
     return None if asyncio is None else asyncio._get_running_loop()
@@ -27,10 +28,11 @@ def _running() -> Any:
 
 @contextmanager
 def _as_running(loop: Any) -> Iterator[None]:
+    """Have asyncio take `loop` for the one that runs in this thread; None is for no loop."""
     import asyncio
 
     outer: Any = asyncio._get_running_loop()
-    # from Python 3.14 on a thread has one current task, not one for each loop: no other loop's task would run
+    # since Python 3.14 a thread has one current task, not one for each loop: while it is set, no other loop's task runs
     task = None if outer is None else asyncio.current_task(outer)
     if task is not None:
         asyncio.tasks._leave_task(outer, task)
@@ -44,11 +46,11 @@ def _as_running(loop: Any) -> Iterator[None]:
 
 
 class TestLoops:
-    """The tests' side.
+    """The tests' side: gives the loops of the tests their numbers, and lets the program's loop behind each take steps.
 
     Args:
         step: lets the program's loop take a step.
-        end: ends the program's loop of that number.
+        end: ends the program's loop behind the loop of that number.
     """
 
     __test__ = False
@@ -57,14 +59,16 @@ class TestLoops:
         self._step, self._end = step, end
         self._numbers: dict[Any, int] = {}
         self._made = 0
-        # by loop: how many of its tasks wait for the program, each of which lets it take steps
+        # by loop: how many of its tasks wait for the program; each of them lets the program take steps
         self._waiting: Counter[Any] = Counter()
         self._has_turn: set[Any] = set()
-        # what the program waits for, by the loop and its number
+        # tasks for what the program waits for, by the loop and the number of the waiting
         self._tasks: dict[tuple[Any, int], Any] = {}
 
     def number(self) -> int | None:
-        """The number of the loop that runs in this thread, if any."""
+        """The number of the loop that runs in this thread, by which the program's side knows it; None if no loop
+        runs.
+        """
         if (loop := _running()) is None or loop in self._numbers:
             return self._numbers.get(loop)
         self._made += 1
@@ -80,6 +84,7 @@ class TestLoops:
         return self._made
 
     def _forget(self, loop: Any) -> None:
+        """Forget a loop that was closed, and end the program's loop behind it."""
         number = self._numbers.pop(loop)
         # other threads have loops of their own
         for key in [key for key in [*self._tasks] if key[0] is loop]:
@@ -88,7 +93,9 @@ class TestLoops:
         self._end(number)
 
     def go_on(self) -> None:
-        """Have the program's loop take steps beside this thread's, since it has work under way."""
+        """Have the program's loop take steps in this thread's loop from now on. Called if the program reports work
+        under way.
+        """
         if (loop := _running()) is not None and loop not in self._has_turn:
             self._has_turn.add(loop)
             loop.call_later(_TURN_SECONDS, self._turn, loop)
@@ -102,7 +109,7 @@ class TestLoops:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """A task of this thread's loop waits for the program."""
+        """Count one more task of this thread's loop that waits for the program, for as long as the block runs."""
         loop = _running()
         self._waiting[loop] += 1
         try:
@@ -113,12 +120,14 @@ class TestLoops:
                 del self._waiting[loop]
 
     def step(self, awaitable: Any, number: int, steps: bool) -> Any:
-        """What comes of an awaitable of the tests, alone in a list, or `CANCELLED`; an empty list until it is done.
+        """The result of an awaitable of the tests that the program waits for, alone in a list; `CANCELLED` if it was
+        cancelled; and an empty list until it is done. The program asks again until it is.
 
         Args:
             awaitable: what the program waits for.
-            number: of its waiting.
-            steps: whether the program's loop stands behind this thread's; if not, that waits until all is done.
+            number: of the waiting task in the program.
+            steps: whether the program's loop takes its steps beside this thread's loop. If not, the program's loop
+                waits, so the awaitable is run to its end.
         """
         import asyncio
 
@@ -133,13 +142,15 @@ class TestLoops:
         return CANCELLED if task.cancelled() else [task.result()]
 
     def cancel(self, awaitable: Any, number: int) -> None:
-        """Cancel what the program waits for, since it was cancelled itself."""
+        """Cancel an awaitable of the tests, since the task in the program that waits for it was cancelled."""
         if (task := self._tasks.get((_running(), number))) is not None:
             task.cancel()
 
 
 def _finished(awaitable: Any) -> Any:
-    """What comes of a coroutine of the tests', whose own event loop waits for the program meanwhile."""
+    """The result of an awaitable of the tests, run to its end in a loop of its own: the tests' own loop cannot run it,
+    for it waits for the program meanwhile.
+    """
     import asyncio
 
     async def wait() -> Any:
@@ -154,14 +165,15 @@ def _finished(awaitable: Any) -> Any:
 
 
 class ProgramLoops:
-    """The program's side: a loop behind each of the tests', by its number."""
+    """The program's side: a loop behind each loop of the tests, by the number that the tests give it."""
 
     def __init__(self) -> None:
         self._loops: dict[int, Any] = {}
-        # by the number of what waits for it
+        # by the number of the tests' task that waits for it
         self._tasks: dict[int, Any] = {}
 
     def _loop(self, number: int) -> Any:
+        """The program's loop of that number; a new one if there is none."""
         import asyncio
 
         if number not in self._loops:
@@ -170,7 +182,9 @@ class ProgramLoops:
 
     @contextmanager
     def within(self, number: int | None) -> Iterator[None]:
-        """Have the program see that a loop runs, as it does where the tests call it."""
+        """Have code of the program see its loop as running while the block runs, as it would if the tests called it
+        directly; no loop if the number is None.
+        """
         if number is None:
             yield
             return
@@ -178,7 +192,7 @@ class ProgramLoops:
             yield
 
     def is_stepped(self) -> bool:
-        """Whether the loop that runs in this thread takes its steps beside one of the tests'."""
+        """Whether this thread runs one of these loops, which takes its steps beside a loop of the tests."""
         return any(loop is _running() for loop in [*self._loops.values()])
 
     def is_busy(self, number: int) -> bool:
@@ -189,14 +203,21 @@ class ProgramLoops:
         return bool(loop._ready or loop._scheduled or asyncio.all_tasks(loop))
 
     def step(self, number: int) -> None:
-        """Let a loop take a step."""
+        """Let a loop take one step, in which it runs what is due."""
         loop = self._loop(number)
         with _as_running(None):
             loop.call_soon(loop.stop)
             loop.run_forever()
 
     def wait(self, number: int, waiting: int, awaitable: Any) -> tuple[bool | str, object]:
-        """Let a loop take a step: whether the awaitable is done, and what came of it."""
+        """Let a loop take a step for an awaitable that the tests wait for: `(True, result)` if it is done,
+        `(CANCELLED, None)` if it was cancelled, and else `(False, None)`.
+
+        Args:
+            number: of the loop.
+            waiting: number of the waiting task in the tests.
+            awaitable: of the program.
+        """
         if waiting not in self._tasks:
             self._tasks[waiting] = self._loop(number).create_task(whole(awaitable))
         task = self._tasks[waiting]
@@ -214,11 +235,11 @@ class ProgramLoops:
         return (CANCELLED, None) if task.cancelled() else (True, task.result())
 
     def cancel(self, waiting: int) -> None:
-        """Cancel what the tests wait for."""
+        """Cancel an awaitable that a task of the tests waits for, by the number of that task."""
         self._tasks[waiting].cancel()
 
     def end(self, number: int) -> None:
-        """End what is left in a loop, as `asyncio.run` does."""
+        """End a loop and its tasks, as `asyncio.run` does. Called when the tests have closed the loop before it."""
         import asyncio
 
         if (loop := self._loops.pop(number, None)) is None:
@@ -236,5 +257,5 @@ class ProgramLoops:
 
 
 async def whole(awaitable: Any) -> Any:
-    """A coroutine of any awaitable."""
+    """A coroutine that awaits any awaitable: a task can only be made of a coroutine."""
     return await awaitable

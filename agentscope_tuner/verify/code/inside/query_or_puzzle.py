@@ -1,5 +1,6 @@
-"""What a jail runs beside programs and their tests: a query on a SQLite database that is opened read-only, and one of
-reasoning-gym's scorers, which may hang, raise, or run what it is given.
+"""Runs a query on a SQLite database, for the judge of SQL, and a scorer of reasoning-gym, for the judge of its puzzles.
+
+Both run in a jail: the database is opened read-only, and a scorer may hang, raise, or run what it is given.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ _ALLOWED = {20, 21, 31, 33}
 
 
 def run_query(payload: bytes) -> int:
-    """Run the query that `payload` describes: leaves `{"rows": …}`, or `{"error": …}` with SQLite's message."""
+    """Run a query. The result that it leaves is `{"rows": …}`, or `{"error": …}` with SQLite's message.
+
+    Args:
+        payload: JSON of `{"database", "query", "most_rows"}`: a path, SQL, and the most rows that are allowed.
+    """
     asked = json.loads(payload)
     begin()
     found: dict[str, object]
@@ -50,13 +55,18 @@ def _rows(database: str, query: str, most_rows: int) -> list[tuple[object, ...]]
 
 
 def _authorize(action: int, first: str | None, second: str | None, *others: object) -> int:
+    """SQLite's authorizer: allows to read, and denies everything else, also `load_extension`."""
     if action not in _ALLOWED or (second or "").lower() == "load_extension":
         return sqlite3.SQLITE_DENY
     return sqlite3.SQLITE_OK
 
 
 def score_puzzle(payload: bytes) -> int:
-    """Score the answer that `payload` holds: leaves `{"score": …}`, or `{"error": …}`."""
+    """Score an answer to a puzzle. The result that it leaves is `{"score": …}`, or `{"error": …}`.
+
+    Args:
+        payload: of `{"dataset", "answer", "entry"}`, as `dump` writes it: the data set's name, the answer, the puzzle.
+    """
     # heavy, and preloaded where the jail is for this
     import reasoning_gym
 

@@ -1,4 +1,9 @@
-"""Runs a policy's program: as a script, or one function of it. What it prints and returns is for others to judge."""
+"""Runs a policy's program in its jail, as a script or one function of it; what it prints and returns is judged outside.
+
+The entry points of jails are `script`, `call` and, for a data set's checker, `checker`. The other functions here serve
+tests that carry code as well: `serve_program` loads the program by them, and `run_tests` keeps what it says from being
+run as code (`ProgramTexts`).
+"""
 
 from __future__ import annotations
 import __future__
@@ -41,23 +46,23 @@ _COMMON = {
 }
 
 
-# the module `site` gives these, and takes long for the rest of what it does
+# the module `site` would define these, but takes long for the rest of what it does
 for _name in ("exit", "quit"):
     setattr(builtins, _name, _sitebuiltins.Quitter(_name, "Ctrl-D (i.e. EOF)"))
 builtins.help = _sitebuiltins._Helper()
-# Made once: what a program's process reads of a name makes a page of its own of the jail's
+# Made once, before the fork: objects that are touched in a program's process cost it a page of memory
 _BUILT_IN = frozenset(dir(builtins))
 _STREAMS = {
     name: open(number, mode, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115 - of the process
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w")))
 }
-# to end them makes pages of its own, too
+# Kept, since to end these objects would cost such pages, too
 _REPLACED = (sys.__stdin__, sys.__stdout__, sys.__stderr__)
 _GIVEN = {name: source for source, given in _COMMON.items() for name in given}
 
 
 def script(payload: bytes) -> int:
-    """Run the program as `python main.py`; returns its exit code."""
+    """Run the program as `python main.py`, for a test by standard input; returns its exit code."""
     asked = json.loads(payload)
     module = prepare(asked["program"], "__main__")
     sys.argv += asked.get("arguments", [])
@@ -65,7 +70,9 @@ def script(payload: bytes) -> int:
 
 
 def checker(payload: bytes) -> int:
-    """Run a data set's script that reads what a program printed, and must run none of it."""
+    """Run a data set's checker on the files that hold what a program printed, none of which may run as code; returns
+    the checker's exit code.
+    """
     asked = json.loads(payload)
     module = prepare(asked["program"], "__main__")
     module.__dict__["__builtins__"] = vars(builtins) | {
@@ -79,14 +86,14 @@ def checker(payload: bytes) -> int:
         if "decimal" in asked["program"]:
             decimal = importlib.import_module("decimal")
             setattr(decimal, "Decimal", _finite(decimal.Decimal, asked["program"]))  # noqa: B010 - mypy
-        # by which every decoder reads NaN
+        # by which JSON's decoders read NaN and Infinity
         json.decoder._CONSTANTS.clear()  # type: ignore[attr-defined]
     sys.argv += asked["arguments"]
     sys.addaudithook(_refuse_to_run)
     return ended(lambda: execute(asked["program"], module))
 
 
-# What else can run what a file holds
+# Audit events of other ways to run what a file holds
 _RUNNING = {"pickle.find_class", "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn"}
 
 
@@ -96,6 +103,9 @@ _MAKING = {f"{_LIBRARY}/{name}" for name in ("collections/__init__.py", "datacla
 
 
 def _refuse_to_run(event: str, given: tuple[Any, ...]) -> None:
+    """An audit hook for checkers: raises if they would start a process, or run code other than their own and the
+    library's.
+    """
     if event in _RUNNING:
         _refuse_code()
     if event == "exec":
@@ -107,7 +117,8 @@ def _refuse_to_run(event: str, given: tuple[Any, ...]) -> None:
 
 
 def _finite(plain: Any, source: str) -> type:
-    """A `float`, `complex` or `Decimal` that reads no text as what is not finite, other than text of the checker's own.
+    """A `float`, `complex` or `Decimal` for checkers, which refuses to read a text as NaN or infinity, unless the text
+    is the checker's own.
 
     Any comparison with NaN is false, also that of an error with a bound.
     """
@@ -148,6 +159,7 @@ def _finite(plain: Any, source: str) -> type:
 
 
 def _is_finite(data: Any) -> bool:
+    """Whether data holds no number that is infinite or NaN."""
     if isinstance(data, float | complex):
         return data - data == 0
     inner = [*data.keys(), *data.values()] if isinstance(data, dict) else data
@@ -155,7 +167,10 @@ def _is_finite(data: Any) -> bool:
 
 
 def _read_data(source: str, *_: object) -> object:
-    """`eval` of literals and arithmetic alone: a name may be that of the right output."""
+    """Replaces `eval` for a checker: reads literals and arithmetic, and no names.
+
+    A program that prints `expected` could else be read as the checker's own variable, which may hold the right output.
+    """
     # slow to import, and few checkers ask
     import ast
 
@@ -170,6 +185,7 @@ def _read_data(source: str, *_: object) -> object:
 
 
 def _refuse_code(*_: object, **__: object) -> None:
+    """Replaces `exec` and `compile` for a checker: it runs no code that it is given."""
     raise ValueError("a checker runs no code that it is given")
 
 
@@ -183,19 +199,25 @@ _FUTURE = functools.reduce(
     int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 )
 _MOST_KEPT = 32 * 2**20
-# Shorter texts of a program's may stand in others by chance
+# Shorter lines of a program may be part of a test's text by chance
 _LEAST_WITHIN = 8
 
 
 class ProgramTexts:
-    """What a program has said, of which tests that run text may run no more than expressions of data.
+    """Keeps what a program has said, so that tests which run text run no code of the program, but for expressions of
+    data.
+
+    Used in the jail of tests that carry code: it sees each message of the program, and replaces `eval`, `exec` and
+    `compile`.
 
     Args:
         source: the tests, whose own text may do anything.
-        on_code: is told where text of the program's would be run that is more than an expression; it raises.
-        on_statements: the same, where that is no expression's value.
-        makes: makes objects of the program's classes, as `eval(repr(one))` does, of data that it names: it is given the
-            variables that the text may name and the expression, and returns None where that is anything else.
+        on_code: is called, and must raise, if `eval` would run the program's text and it is more than an expression of
+            data.
+        on_statements: the same if `exec` would run it.
+        makes: handles an expression that makes an object of the program's classes, as in `eval(repr(one))`. It is given
+            the variables that the text may name and the expression, and returns a function that makes the object; None
+            if the expression is anything else.
     """
 
     def __init__(
@@ -207,21 +229,25 @@ class ProgramTexts:
     ) -> None:
         self._source, self._on_code, self._on_statements, self._makes = source, on_code, on_statements, makes
         self._kept: list[bytes] = []
-        # without white space, which tests take away, and in lower case
+        # packed (see `_packed`), for tests may remove white space before they run a text
         self._said: list[str] = []
         self._lines: list[str] = []
         self._size = 0
-        # what was compiled of the program's text
+        # code that was compiled from the program's text, with that text
         self._codes: list[tuple[types.CodeType, object]] = []
 
     def keep(self, message: bytes) -> None:
-        """Keep a message of the program; none of many more."""
+        """Keep a message of the program. Behind 32 MB none is kept: all text that is not the tests' own counts as the
+        program's.
+        """
         self._size += len(message)
         if self._size <= _MOST_KEPT:
             self._kept.append(message)
 
     def guard(self) -> None:
-        """Have `eval`, `exec` and `compile` ask here, whoever calls them, such as doctest."""
+        """Replace `eval`, `exec` and `compile` by functions that check the text, whoever calls them, such as
+        doctest.
+        """
         run_text, run_code, compile_text = eval, exec, compile
 
         def run(source: Any, *spaces: Any, **more: Any) -> Any:
@@ -242,7 +268,7 @@ class ProgramTexts:
             run_code(compiled(source, "exec", caller), *_spaces(caller, *spaces, **more), closure=closure)
 
         def compiled(source: Any, mode: str, caller: types.FrameType) -> Any:
-            # of what `from __future__` says the caller's counts, and not this module's
+            # the caller's `from __future__` imports count, and not this module's
             text = str.__str__(source).lstrip(" \t" * (mode == "eval")) if isinstance(source, str) else source
             is_code = isinstance(source, types.CodeType)
             return source if is_code else compile_text(text, "<string>", mode, caller.f_code.co_flags & _FUTURE, True)
@@ -253,7 +279,7 @@ class ProgramTexts:
             caller = sys._getframe(1).f_code
             flags |= 0 if dont_inherit else caller.co_flags & _FUTURE
             code = compile_text(source, filename, mode, flags, True, *given, **more)
-            # an import compiles what a file of this side holds
+            # an import compiles a file of this jail, which is no text of the program
             is_import = caller.co_filename.startswith("<frozen ")
             if not is_import and isinstance(code, types.CodeType) and self._is_foreign(source, caller):
                 self._codes.append((code, source))
@@ -262,13 +288,17 @@ class ProgramTexts:
         vars(builtins).update(eval=run, exec=execute_text, compile=make)
 
     def _text_behind(self, source: object) -> object:
+        """The program's text that this code was compiled from; None for any other code."""
         return next((text for code, text in self._codes if code is source), None)
 
     def _is_foreign(self, source: object, by: types.CodeType) -> bool:
-        # what the library makes of names is its own, whatever line of it the program has said
+        """Whether text that is to be run may come from the program: its messages hold it, or a line of it. Text that
+        the tests hold themselves does not.
+        """
+        # code that the library makes of names, as for a dataclass, is its own, even if the program has said such a line
         if (text := _text_of(source)) in self._own or not text or by.co_filename in _MAKING:
             return False
-        # nobody's tests hold bytes that they run
+        # no tests hold code as bytes
         if self._size > _MOST_KEPT or not isinstance(source, str):
             return True
         said = [part for message in self._kept for part in _texts(json.loads(message))]
@@ -281,7 +311,9 @@ class ProgramTexts:
 
     @functools.cached_property
     def _constants(self) -> list[str]:
-        """The texts that the tests hold, but for what they say of a failure, which may name what they expect."""
+        """The texts that the tests hold, without docstrings and the messages of failures, which may name what the tests
+        expect.
+        """
         import ast
 
         nodes = [*ast.walk(ast.parse(self._source))]
@@ -298,21 +330,23 @@ class ProgramTexts:
 
     @functools.cached_property
     def _own(self) -> set[str]:
-        """The texts that the tests hold, and their lines."""
+        """The texts that the tests hold, and each line of them."""
         return {line.strip() for text in self._constants for line in (text, *text.splitlines())}
 
     @functools.cached_property
     def _words(self) -> set[str]:
-        """The names in the tests' own expressions."""
+        """The names in those texts of the tests that are expressions, which tests may evaluate."""
         import ast
 
-        # prose is no expression, but may end in one
+        # a text may end in an expression, as in `expected: a + b`
         parts = (part.strip() for text in self._constants for part in re.split(r"[\n:;=]", text))
         trees = filter(None, map(_parsed, parts))
         return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
     def _names(self, caller: types.FrameType, spaces: tuple[Any, ...]) -> dict[str, object]:
-        """What an expression may name: what it is given, and variables of the tests that their own texts name."""
+        """The variables that an evaluated text may use: those that `eval` is given, and those of its caller that the
+        tests' own texts name.
+        """
         own = (caller.f_globals, caller.f_locals)
         given = [space for space in spaces if isinstance(space, dict) and not any(space is one for one in own)]
         visible = {name: value for space in own for name, value in space.items() if name in self._words}
@@ -320,14 +354,16 @@ class ProgramTexts:
 
 
 def _spaces(caller: types.FrameType, globals: Any = None, locals: Any = None) -> tuple[Any, ...]:
-    """The variables that text runs with, as its caller names them; else the caller's own."""
+    """The dictionaries of variables that `eval` or `exec` uses: those that it is given, or else its caller's own."""
     if globals is None:
         return caller.f_globals, caller.f_locals if locals is None else locals
     return (globals,) if locals is None else (globals, locals)
 
 
 def _text_of(source: Any) -> str:
-    """The text that would be run; nothing where it is none. A class that is built on text may say anything."""
+    """The text that would be run, without white space around it; empty if the source is no text, such as code. A class
+    that is built on `str` is not asked: it may say anything.
+    """
     if isinstance(source, str):
         return str.__str__(source).strip()
     is_bytes = isinstance(source, bytes | bytearray | memoryview)
@@ -335,10 +371,12 @@ def _text_of(source: Any) -> str:
 
 
 def _packed(text: str) -> str:
+    """A text without white space, in lower case: `returnx` for `Return x`."""
     return "".join(text.split()).lower()
 
 
 def _texts(value: Any) -> Iterator[str]:
+    """All texts in data that JSON has."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict):
@@ -347,7 +385,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _parsed(text: str) -> Any:
-    """The expression that a text is, as a tree; None where it is none."""
+    """The tree of a text that is an expression; None if it is none."""
     import ast
 
     try:
@@ -357,12 +395,15 @@ def _parsed(text: str) -> Any:
 
 
 def _is_expression(source: object, names: Mapping[str, object]) -> bool:
-    """Whether it can only compute with numbers and text: its own, and those that it may name."""
+    """Whether a text only computes with numbers and texts: of literals, operators, functions such as `abs` or
+    `math.sqrt`, and the variables in `names` that hold such values. True as well for what is no expression: to run it
+    raises.
+    """
     import ast
 
     tree = _parsed(_text_of(source))
     if tree is None:
-        # whoever runs it finds out
+        # to run it raises
         return True
     kinds = tuple(getattr(ast, name) for name in _OF_EXPRESSIONS)
 
@@ -385,7 +426,11 @@ def _is_expression(source: object, names: Mapping[str, object]) -> bool:
 
 
 def call(payload: bytes) -> int:
-    """Call one function of the program; leaves `dump` of what it returns as the result."""
+    """Call one function of the program, for a test by a call; leaves what it returns as the result, as `dump` writes
+    it.
+
+    Returns the exit code of the program.
+    """
     asked = json.loads(payload)
     module = prepare(asked["program"], "main")
     name, arguments = asked["name"], [unpack(one) for one in asked["arguments"]]
@@ -404,10 +449,11 @@ def call(payload: bytes) -> int:
 
 
 def find(module: types.ModuleType, name: str) -> Any:
-    """The function `name` of a program, or the method of its class `Solution`, before one that it has imported.
+    """The function `name` of a program, or the method `name` of its class `Solution`, which counts before a function
+    that the program has only imported.
 
     Raises:
-        AttributeError: there is none.
+        AttributeError: the program defines neither.
     """
     holder: Any = module
     kind = getattr(module, "Solution", None)
@@ -420,7 +466,7 @@ def find(module: types.ModuleType, name: str) -> Any:
 
 
 def prepare(source: str, name: str) -> types.ModuleType:
-    """The program's module, empty yet, and its file, arguments and streams."""
+    """Make the module of a program, still empty, and set its file, its arguments and its streams; `execute` runs it."""
     module = types.ModuleType(name)
     home = os.getcwd()
     module.__dict__.update(__file__=f"{home}/{_FILE}", __builtins__=builtins)
@@ -431,7 +477,7 @@ def prepare(source: str, name: str) -> types.ModuleType:
         setattr(sys, stream, opened)
         setattr(sys, f"__{stream}__", opened)
     if len(source) > _MOST_PREPARED:
-        # a program too large for its folder has itself to blame
+        # begun early: if the program is too large for its folder, that is its own failure
         begin()
     write(_FILE, source.encode(errors="surrogatepass"), 0o666)
     linecache.cache[module.__dict__["__file__"]] = (len(source), None, source.splitlines(True), _FILE)
@@ -439,7 +485,7 @@ def prepare(source: str, name: str) -> types.ModuleType:
 
 
 def execute(source: str, module: types.ModuleType) -> None:
-    """Run the program in its module."""
+    """Run a program's source in the module that `prepare` has made."""
     begin()
     code = compile(source, module.__dict__["__file__"], "exec", dont_inherit=True)
     _give_usual_names(code, module.__dict__)
@@ -447,7 +493,12 @@ def execute(source: str, module: types.ModuleType) -> None:
 
 
 def _give_usual_names(code: types.CodeType, names: dict[str, Any]) -> None:
-    """The names that a program uses and its task's platform would have imported, such as `List` and `defaultdict`."""
+    """Import what a program uses without importing it, since its task's platform does: `List` and `defaultdict`, for
+    example.
+
+    Args:
+        names: the program's variables, which get them.
+    """
     used = {name for name in _names_in(code) if name not in _BUILT_IN}
     for name in used:
         if name in _MODULES:
@@ -458,6 +509,7 @@ def _give_usual_names(code: types.CodeType, names: dict[str, Any]) -> None:
 
 
 def _names_in(code: types.CodeType) -> set[str]:
+    """The names that code uses, also within its functions."""
     used = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -466,7 +518,7 @@ def _names_in(code: types.CodeType) -> set[str]:
 
 
 def ended(run: Any) -> int:
-    """Run it; the exit code that the interpreter would give."""
+    """Call `run`, and give the exit code with which the interpreter would end; an exception is printed to stderr."""
     try:
         run()
     except SystemExit as exc:

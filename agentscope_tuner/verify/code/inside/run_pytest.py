@@ -1,4 +1,7 @@
-"""Runs a file of tests under pytest. Importing this takes a second, so the jail of such tests does it once."""
+"""Runs a file of tests under pytest, in the jail of tests that carry code; `run_tests` calls it.
+
+To import this takes a second, so a jail for such tests loads it before it runs any.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from agentscope_tuner.verify.code.inside.replays import Replays, watched
 from agentscope_tuner.verify.code.inside.stand_ins import PYTEST_FILE, SKIPPED
 
 _MOST_WORDS = 300
-# as a test is skipped, or said to fail, in its own code
+# Exceptions by which a test is skipped, or expected to fail, in its own code
 _SKIPPING = (pytest.skip.Exception, pytest.xfail.Exception, unittest.SkipTest)
 _plain: Any = _Loader.source_to_code
 for _name in default_plugins:
@@ -34,19 +37,19 @@ for _name in default_plugins:
 def outcomes(
     source: str, answers: Callable[[], int], asked: Sequence[str] = (), replays: Replays | None = None
 ) -> Listener:
-    """What pytest says of the tests in `source`.
+    """Run the tests in `source` under pytest; the listener that is given back has their outcomes.
 
     Args:
-        answers: how many the program has given so far.
-        asked: what a mute program was asked.
-        replays: keeps what it answers in a test.
+        answers: gives how many answers the program has given so far.
+        asked: in a second run, in which the program is mute: what the tests have asked it in vain.
+        replays: records the program's answers during each test.
     """
-    # where nothing of the program's is, which may share the working folder
+    # in a folder without files of the program, with which the working folder may be shared
     home = os.environ["HOME"]
     with open(place := os.path.join(home, PYTEST_FILE), "w", encoding="utf-8") as file:
         file.write(source)
     listener = Listener(answers, asked, replays)
-    # with none of its variables left of a run before
+    # a run before must not leave variables
     sys.modules.pop(PYTEST_FILE.removesuffix(".py"), None)
     _Loader.source_to_code = _compiled  # type: ignore[method-assign, assignment]
     # astuner's own plugin is no part of a jail, and cannot be imported there
@@ -60,13 +63,17 @@ def outcomes(
 
 
 def _compiled(loader: Any, data: Any, path: Any, **named: Any) -> Any:
-    """As Python's own, but that the tests' comparisons look at what they compare."""
+    """Replaces the import system's compiler: the file of tests is compiled with checked comparisons and watched
+    loops.
+    """
     is_of_tests = str(path).endswith(PYTEST_FILE)
     return _plain(loader, guarded(watched(ast.parse(data))) if is_of_tests else data, path, **named)
 
 
 def _run_again(test: Callable[..., object], given: dict[str, Any]) -> None:
-    """Run a test with the fixtures that it had, of which those that capture its output have ended."""
+    """Run a test that has passed again, for `Replays`, with the fixtures that it had. Those that capture output have
+    ended, and are started again.
+    """
     with contextlib.ExitStack() as ended:
         for one in given.values():
             if isinstance(one, pytest.CaptureFixture):
@@ -76,11 +83,16 @@ def _run_again(test: Callable[..., object], given: dict[str, Any]) -> None:
 
 
 class Listener:
-    """A plugin of pytest that keeps the outcomes.
+    """A plugin of pytest that records the outcomes of tests.
 
     Attributes:
-        skipped: the tests that were skipped, or said to fail, before anything was asked there.
-        is_sized: whether the program had answered before all tests were known.
+        skipped: the tests that were skipped, or marked to fail, before they asked the program anything.
+        is_sized: whether the program answered while tests were collected: its answers may decide how many there are.
+        outcomes: by test: why it failed; None if it passed.
+        broken: why the tests could not be run; empty if they were.
+        to_run: how many tests have not ended yet.
+        is_known: whether `broken` is the tests' own fault, whatever the program answered.
+        error: the last exception of a test; `errors` has that of each.
     """
 
     def __init__(self, answers: Callable[[], int], asked: Sequence[str], replays: Replays | None) -> None:
@@ -98,7 +110,9 @@ class Listener:
 
     @pytest.fixture
     def tmp_path(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
-        """As pytest's own, whose name holds that of the test, with the values that it expects."""
+        """Replaces pytest's own fixture, whose folder has the name of the test, with the values that a parametrized
+        test expects.
+        """
         return tmp_path_factory.mktemp("test")
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -117,10 +131,10 @@ class Listener:
         is_skipped = call.excinfo is not None and issubclass(call.excinfo.type, _SKIPPING)
         name = item.nodeid.partition("::")[2]
         if self._replays is None and not is_skipped and item.get_closest_marker("xfail"):
-            # a mute program has no say in the mark, whatever the test then raises
+            # the mark was set while the program was mute, so the program did not cause it
             self.skipped.add(name)
         if self._replays and call.when == "call":
-            # what the item holds is gone when it has ended
+            # copied, since pytest clears the item when the test has ended
             given = {one: item.funcargs[one] for one in getattr(item, "_fixtureinfo").argnames}  # noqa: B009 - mypy
             self._replays.end(name, None if call.excinfo else functools.partial(_run_again, item.obj, given))
         if is_skipped and self._answers() > self._answered:
@@ -141,7 +155,7 @@ class Listener:
 
     def pytest_exception_interact(self, node: Any, call: Any) -> None:
         self.error = self.errors[node.nodeid.partition("::")[2]] = call.excinfo.value
-        # where no code of the tests asks for it, the program has no say in it
+        # if no code of the tests asked for the fixture, the program cannot have caused this
         files = {Path(part.path).name for part in call.excinfo.traceback}
         if isinstance(self.error, FixtureLookupError) and PYTEST_FILE not in files:
             self.broken, self.is_known = f"there is no fixture {self.error.argname!r}"[:_MOST_WORDS], True
