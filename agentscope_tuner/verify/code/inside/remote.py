@@ -1,6 +1,7 @@
-"""The tests' side of tests that carry code: it asks the program, which lives in another jail.
+"""The tests' side of tests that carry code: asks the program, which runs in another jail, for whatever the tests need.
 
-Only calls and plain data travel; what is neither is stood for, see `stand_ins`.
+Used in the jail of the tests: `run_tests` makes one `Program` for each run. Only calls and plain data travel; anything
+else is represented by a stand-in, see `stand_ins`. The other side is `serve_program`.
 """
 
 from __future__ import annotations
@@ -63,18 +64,18 @@ _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, BaseException)
 _NOT_FROM = {"unittest", "bdb", "concurrent"}
 # How often the program's event loop takes a step at once, and seconds between later steps
 _QUICK_STEPS, _SLOW_STEP = 20, 0.002
-# What a class is by name, and not by its methods, all of which a stand-in has
+# Abstract classes to which a stand-in belongs if the program's class is built on them, and not by its methods
 _ABSTRACT = {"Mapping", "MutableMapping", "Sequence", "MutableSequence", "Set", "MutableSet"}
 _ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 _MOST_WITHHELD = 3
 # How many of the program's last answers are looked at anew before a test makes an object
 _MOST_REFROZEN = 50
-# What tells the program something, and asks it nothing
+# Requests that only inform the program: what it answers is no answer to a test
 _TELLING = {"provide", "threads", "turn", "end", "states", "seed", "setrecursionlimit", "getstate", "setstate"}
 # Operators by which no answer changes
 _COMPARING = {"eq", "ne", "state", "hash"}
 _BINDING = (property, classmethod, staticmethod)
-# What a test lends to be called alone
+# What a test lends only to be called: the program may not read its attributes
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type, functools.partial)
 
 
@@ -93,19 +94,24 @@ _PATCHABLE = [*PATCHABLE.items()]
 
 
 def _is_enum(kind: Any, of: type) -> bool:
-    """Whether a class is built on one of Enum's; one of the program's says so by name."""
+    """Whether the class `of` is built on `kind`, one of the module enum; for a class of the program, by the names that
+    it sends. Replaces Enum's own check of subclasses.
+    """
     own = vars(of).get("_enums", ()) if isinstance(of, StandInClass) and kind.__module__ == "enum" else ()
     return type.__subclasscheck__(kind, of) or kind.__name__ in own
 
 
 class _RandomState(tuple[object, ...]):
-    """The state of this side's generator of random numbers, and of the program's: in one interpreter they are one."""
+    """The state of this side's random numbers and of the program's, which in one interpreter would be one state.
+
+    Given to a test that calls `random.getstate`.
+    """
 
     of_program: object
 
     def __new__(cls, own: tuple[object, ...], of_program: object) -> Any:
         one = super().__new__(cls, own)
-        # no stand-in, which would say itself what it equals
+        # raises for a stand-in, whose own class would say what it equals
         pack(of_program)
         one.of_program = of_program
         return one
@@ -128,44 +134,50 @@ class MissingError(AttributeError):
 
 
 class _WithheldError(AttributeError):
-    """An attribute that the program may not read or set: that of an object of the tests, for which it stands."""
+    """The program asked to read or set an attribute of an object of the tests, which it may not: it sees an
+    AttributeError.
+    """
 
     def __init__(self, how: str, name: str) -> None:
         super().__init__(f"the program may not {how} {name!r}", name=name)
 
 
 class Program:
-    """The program in the other jail.
+    """The program in the other jail, as the tests' side knows it: asks it questions, and answers what it asks
+    meanwhile.
 
     Args:
         line: the line to it.
 
     Attributes:
-        has_answered: whether it answered anything, raised as it was loaded, or ended: from then on there are only
-            verdicts, since whatever a test ends with may be the program's doing.
+        has_answered: whether it answered anything, raised as it was loaded, or ended. From then on the program counts
+            as failed, and not the tests as broken, if a test ends with an error: that may be the program's doing.
         questions: how many it was asked.
         answers: how many of its functions, and of the operators and attributes of its objects, have answered.
+        calls: how many of its functions were called or attributes set, without those that only make an object.
         is_used: whether it was asked for more than what a name stands for.
+        is_told: whether it was told something that may be what a test expects, such as the other side of `==`.
         cannot_travel: what the tests do that needs the program in their own interpreter.
         withheld: what the program or the tests asked for, and did not get from the other side.
         made: the objects that the tests have made of its classes.
         known: classes that the tests define above the program, as the program does.
-        replays: keeps what it answers, if anything does.
+        replays: records its answers; None if nothing does.
     """
 
     replays: Any = None
-    # the objects that it answered with since a test made one, and the last before, by number
+    # objects of its answers since a test last made an object, and the latest before that, by number
     _answers: dict[int, Any]
-    # whether it is now handed such; and what may have changed them, and how much of it when they were looked at last
+    # whether this request may hand it such objects; and how many requests may have changed them, until now and until
+    # they were last recorded
     _hands = False
     _changes = _looked_at = 0
-    # how many calls there had been when it was last told what an answer may be compared with
+    # the number of calls when it last learned what an answer may be compared with
     _is_told_at = -1
 
     def __init__(self, line: JailLine) -> None:
         self._stand_ins, self._answers = dict[int, Any](), dict[int, Any]()
         self._classes: dict[int, type] = {}
-        # the class that a test names now, and those that tests have named
+        # the class name that a test asks for now, and the classes that tests have named
         self._naming, self._named = "", set[type]()
         # built-in classes of exceptions that the program gives another name, and those that stand for them
         self._renamed, self._like = set[type](), dict[type, type]()
@@ -176,14 +188,14 @@ class Program:
         self.cannot_travel = ""
         self.withheld: dict[str, None] = {}
         self.made, self.known = list[Any](), dict[str, type]()
-        # what it says from then on may be what a test expects
+        # if so, the words of its exceptions may be what a test expects
         self.is_told = False
         self._returns = False
         self.questions = self.answers = self.calls = 0
-        # failed assertions of what the tests lend, by its number; None is for those that nothing can take back
+        # failed assertions in lent objects, by the object's number; under None, those that end the test in any case
         self._failed: dict[int | None, BaseException] = {}
         self._errors: list[BaseException] = []
-        # whether the program is to handle them
+        # whether the tests lent it the class AssertionError: then it is to handle such failures
         self._hands_assertions = False
         self._shared = SharedContainers(self.pack, self._unpacked, 1)
         # a test may ask from several threads
@@ -204,7 +216,9 @@ class Program:
         }
 
     def _signature(self, one: Any) -> list[object]:
-        """What a function takes, with what stands for each default, which may be what a test expects."""
+        """The signature of a function that the tests lend. In place of each default is a `LentDefault`, since a default
+        may be what a test expects.
+        """
         *parameters, result = code_values.signature_told(one)
         told: Any = parameters
         if any(part[2] for part in told):
@@ -212,16 +226,20 @@ class Program:
         return [*([*part[:2], [LentDefault(own) for own in part[2]], part[3]] for part in told), result]
 
     def withhold(self, what: str) -> None:
-        """Note what a right program may have failed for, too."""
+        """Note, for the words of a failure, what the program did not get: a right program may have failed by it."""
         if len(self.withheld) < _MOST_WITHHELD and what.isprintable():
             self.withheld[what[:200]] = None
 
     def wait_until_loaded(self) -> None:
-        """Raise what the program raised while it was loaded."""
-        # a program that cannot be loaded has itself to blame
+        """Wait until the program is loaded, and raise what it raised meanwhile.
+
+        From then on, what a test does with random seeds, the recursion limit and threads has its effect in the program,
+        too.
+        """
+        # set meanwhile: if loading fails, that is the program's own failure
         self.has_answered = True
         renamed = self._read(self._receive())
-        # tests may name a class that is built on one of them before they name that
+        # noted now: tests may name a class that is built on one of them first
         self._rename(*(renamed if isinstance(renamed, list) else ()))
         self.has_answered = False
         kinds: Any = enum.EnumMeta
@@ -250,21 +268,22 @@ class Program:
         setattr(threading.Thread, "start", start)  # noqa: B010 - mypy
 
     def _set_of_both(self, name: str, own: Callable[..., None], *given: object) -> None:
+        """Call a function such as `random.seed` here, and have the program call it."""
         own(*given)
         self.ask({"do": name}, given)
 
     def names(self) -> list[str]:
-        """The names that `from program import *` would bring."""
+        """The names that `from program import *` would import."""
         found = self.ask({"do": "names"})
         if not isinstance(found, list):
             raise self._no_answer("the program does not name what it defines")
         return [name for name in found if isinstance(name, str) and name.isidentifier()]
 
     def get(self, name: str) -> Any:
-        """What the program calls `name`.
+        """What `name` means in the program's module: plain data, or a stand-in.
 
         Raises:
-            MissingError: nothing.
+            MissingError: the program does not define it.
         """
         self._naming = name if name[:1].isupper() else ""
         try:
@@ -279,15 +298,18 @@ class Program:
         return named(self._note(found), name)
 
     def _rename(self, *names: object) -> None:
-        """Note built-in classes of exceptions that the program gives another name."""
+        """Note built-in classes of exceptions that the program gives another name, as in `OddError = ValueError`."""
         kinds = [getattr(builtins, str(name), None) for name in names]
         self._renamed |= {kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Exception)}
 
     def _of_program(self, kind: type) -> type:
-        """A built-in class of exceptions as the program's, if tests name it otherwise, or their assertions are of it.
+        """A built-in class of exceptions as the class that the program's exceptions have here. For Exception,
+        AssertionError, and what the program has renamed (or is built on that), it is a subclass of its own; for any
+        other, the class itself.
 
-        Else a program that calls `Exception` its `OddError` would have `except OddError` catch a test's `assert False`,
-        and one that calls `TypeError` so what a test ends with as it goes on with an answer.
+        With `OddError = Exception` in the program, `except OddError` in a test would else catch the test's own
+        `assert False`. With `OddError = TypeError`, it would catch what the test's own code raises as it uses an
+        answer.
         """
         above = [one for one in kind.__mro__[1:] if one in self._renamed or one is Exception]
         if kind not in (Exception, AssertionError) and self._renamed.isdisjoint(kind.__mro__):
@@ -298,11 +320,13 @@ class Program:
         return self._like[kind]
 
     def method(self, name: str) -> Any:
-        """The function `name`, or the method of the program's class `Solution`."""
+        """The program's function `name`, or the method `name` of its class `Solution`."""
         return self._note(self.ask({"do": "method", "name": name}))
 
     def _note(self, found: Any) -> Any:
-        """What a name stands for. What is neither a function nor a class is used without a further question."""
+        """Give back what a name means in the program. If it is neither a function nor a class, the program now counts
+        as used: tests use such a value without asking again.
+        """
         is_own_class = isinstance(found, type) and found in self._classes.values()
         self.is_used |= not (isinstance(found, StandInFunction) or is_own_class)
         return found
@@ -310,8 +334,14 @@ class Program:
     def ask(
         self, request: dict[str, Any], arguments: tuple[object, ...] = (), named: dict[str, object] | None = None
     ) -> Any:
-        """One question, and its answer as a value of this side."""
-        # pytest itself asks each function for its own marks
+        """Ask the program one question, and give its answer as a value of this side; raises what the program raised.
+
+        Args:
+            request: the question, such as `{"do": "attr", "h": 3, "name": "size"}`: attribute `size` of its object 3.
+            arguments: values of this side that go along, by position.
+            named: values of this side that go along, by name.
+        """
+        # not names with `_`: pytest itself asks each function for its marks
         self.is_used |= "h" in request and not str(request.get("name", "")).startswith("_")
         self.is_told |= request["do"] == "op" and bool(arguments)
         with self._talk.place():
@@ -333,7 +363,7 @@ class Program:
             raise self._no_answer(f"the program answered with what is no data: {exc}") from None
 
     def _with_changes(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The request, and what the tests have changed since the last."""
+        """The request, with what the tests have changed on this side since the last one."""
         self.questions += 1
         if patched := self._patches():
             request = {**request, "patched": patched}
@@ -344,6 +374,7 @@ class Program:
         return request | self._surroundings()
 
     def _asked(self, request: dict[str, Any]) -> Any:
+        """Send a request, answer what the program asks meanwhile, and read its reply."""
         try:
             self._talk.send(request)
             while "back" in (reply := self._receive()):
@@ -357,7 +388,7 @@ class Program:
             self._changes += not (request.get("makes") or request.get("op") in _COMPARING or request["do"] == "states")
             if "busy" in reply:
                 self._loops.go_on()
-            # beside the test nobody could be told of a failure: the next question is
+            # a failure in a step beside the test is raised by the test's next question
             if self._failed and request["do"] not in ("turn", "end"):
                 failed, self._failed = next(iter(self._failed.values())), {}
                 raise failed
@@ -370,7 +401,9 @@ class Program:
             raise
 
     def _patches(self) -> dict[str, object]:
-        """What the test has put in the place of a standard function since the last question, or back in it."""
+        """The standard functions that the test has replaced since the last question, by name, with what replaces them;
+        None for one that it has put back.
+        """
         now = {name: one for name, (module, own, real) in _PATCHABLE if (one := getattr(module, own)) is not real}
         if not now and not self._replaced:
             return {}
@@ -382,7 +415,9 @@ class Program:
         return changed | dict.fromkeys(before.keys() - now.keys())
 
     def _variables(self) -> dict[str, str | None]:
-        """What the test has set in the environment since the last question; None is for what it took away."""
+        """The environment variables that the test has changed since the last question, with their values; None for one
+        that it has removed.
+        """
         # most questions come without a change, and some tests ask ten thousand: as bytes they are compared at once
         data = getattr(os.environ, "_data", None)
         if data is not None and data == self._environment_data:
@@ -394,7 +429,9 @@ class Program:
         return {name: now.get(name) for name in changed}
 
     def provide(self, *, files: bool, logs: bool) -> None:
-        """Have the program see the files of the tests, and these its own; and have its log here, too."""
+        """Share the folder of files with the program (`files`), and log here what it logs (`logs`). Called once, when
+        the program is loaded.
+        """
         if files or logs:
             self.ask({"do": "provide", "files": files, "logs": logs})
         if files:
@@ -402,7 +439,7 @@ class Program:
             os.chdir(ROOT)
 
     def _surroundings(self) -> dict[str, object]:
-        """Files, the working folder and the arguments, where the tests have changed them since the last question."""
+        """Files, working folder and arguments, if the tests have changed them since the last question."""
         told: dict[str, object] = {}
         if sys.argv != self._arguments:
             told["argv"] = self._arguments = [str(part) for part in sys.argv]
@@ -439,6 +476,7 @@ class Program:
         return answer
 
     def _outcome(self, reply: dict[str, Any]) -> tuple[Any, BaseException | None]:
+        """What a reply says: the answer and None, or None and the exception that the program raised."""
         for name, stream in (("out", sys.stdout), ("err", sys.stderr)):
             if text := reply.get(name):
                 stream.write(str(text))
@@ -461,24 +499,26 @@ class Program:
         return self.unpack(reply["ok"]), None
 
     def _no_answer(self, why: str) -> LineEndedError:
+        """The error for a message of the program that cannot be read."""
         self.has_answered = True
         return LineEndedError(why[:300])
 
     def pack(self, value: object) -> object:
-        """A value of the tests for the program; what is no plain data is lent."""
+        """A value of the tests as JSON for the program. What is no plain data is lent: it travels as a number."""
         return pack(value, self._lend, share=self._shared.share, owns=lambda kind: isinstance(kind, StandInClass))
 
     def _unpacked(self, value: object) -> Any:
         return unpack(value, self._stand_in)
 
     def unpack(self, value: object) -> Any:
-        """A value of the program; what is no plain data becomes a stand-in."""
+        """The value of the program's JSON. What is no plain data becomes a stand-in."""
         try:
             return self._unpacked(value)
         except Exception as exc:  # noqa: BLE001 - hostile data
             raise self._no_answer(f"the program answered with what is no data: {exc}") from None
 
     def _lend(self, value: object) -> object:
+        """JSON of what is no plain data, by which the program can ask for it, or finds what it has sent itself."""
         own: Any = type(value)
         if issubclass(own, StandIn | StandInFunction):
             if self._hands:
@@ -520,7 +560,7 @@ class Program:
         return {"g": told}
 
     def _serve(self, asked: Any) -> dict[str, Any]:
-        """Answer the program's question about a lent object."""
+        """Answer a question of the program about an object that the tests have lent it."""
         try:
             with self._talk.lock:
                 self._returns = True
@@ -542,9 +582,9 @@ class Program:
             if isinstance(one, LentDefault):
                 raise _WithheldError("read", "the defaults")
             result = operation(one, *arguments, **named)
-            # what came as a default goes back as one, not to be looked at
+            # a value that came as a default goes back as one: the program may not see it
             answer = {"re": self.pack(next((own for own in defaults if own.value is result), result))}
-            # one that fails on purpose, until it succeeds: it is told nothing, so it cannot be guessed at
+            # it may have failed on purpose and been called again: without arguments, so that nothing was guessed
             self._failed.pop(number, None)
             return answer
         except StopIteration:
@@ -553,7 +593,7 @@ class Program:
             self.withhold(f"{exc} of what the tests lend")
             return self._raised(AttributeError(exc.name), number, is_told=False)
         except BaseException as exc:
-            # whatever the tests' own code raises: it goes to its caller, or ends the test
+            # whatever the tests' own code raises goes to the program that called it, or ends the test
             if _is_skip(exc) and (arguments or named):
                 raise NotComparableError("the program had its test skipped, by what it called it with") from exc
             if _passes_by(exc):
@@ -561,10 +601,17 @@ class Program:
             return self._raised(exc, number, is_told=bool(arguments or named) or self.questions > asked_before)
 
     def _raised(self, exc: BaseException, number: int, *, is_told: bool) -> dict[str, Any]:
-        """What the program is told of an exception of what it was lent, which ends a test, or may be handled there."""
+        """The reply to the program if an object that the tests lent raised an exception, which the program may handle;
+        some end the test nevertheless.
+
+        Args:
+            number: of the lent object.
+            is_told: whether the program gave or answered something meanwhile, so that the exception may be the test's
+                verdict.
+        """
         is_told |= not is_raised(exc)
         if isinstance(exc, AssertionError) and (is_told or not self._hands_assertions):
-            # it says what the test expects, and is not the program's to handle
+            # its words may be what the test expects, so it ends the test whatever the program does
             self._failed.setdefault(None if is_told else number, exc)
         if not isinstance(exc, Exception) and is_told:
             # the program sees it, and so does the test, which may end by it
@@ -572,6 +619,7 @@ class Program:
         return {"raise": self._told(exc)}
 
     def _told(self, exc: BaseException) -> dict[str, object]:
+        """An exception of the tests as JSON for the program."""
         if not any(exc is one for one in self._errors):
             self._errors.append(exc)
         at = next(at for at, one in enumerate(self._errors) if one is exc)
@@ -582,6 +630,7 @@ class Program:
         return told | {"type": built_in(type(exc))}
 
     def _exception(self, told: dict[str, Any]) -> BaseException:
+        """The exception of this side for one that the program raised."""
         if "back" in told:
             own = self._errors[int(told["back"])]
             for note in map(str, told["notes"]):
@@ -613,13 +662,13 @@ class Program:
         if "words" in told and hasattr(kind, "_words"):
             error._words = str(told["words"])  # type: ignore[attr-defined]
         for name, value in told.get("attributes", {}).items():
-            # nothing that an exception has for the tests' framework
+            # no attribute that has a meaning for the tests' framework
             if name.isidentifier() and name[0] != "_" and not hasattr(error, name):
                 setattr(error, name, self.unpack(value))
         return error
 
     def _class(self, told: dict[str, Any]) -> Any:
-        """This side's class for one of the program's; a built-in one is itself."""
+        """This side's class for a class of the program; for a built-in class, mostly that class itself."""
         if "own" in told:
             own = self._lent[told["own"]]
             return own if isinstance(own, type) else ProgramError
@@ -637,7 +686,7 @@ class Program:
                 return found
         if told["id"] not in self._classes:
             bases = [self._class(base) for base in told["bases"]]
-            # one that the tests do not know would be whatever each of them expects
+            # a class that the tests never named must not pass for every built-in one that they may expect
             is_known = name == self._naming or not self._named.isdisjoint(bases)
             for base in map(self._builtin, told["builtin"]):
                 plain = getattr(base, "_stands_for", base)
@@ -658,8 +707,10 @@ class Program:
         return self._classes[told["id"]]
 
     def _own_class(self, told: dict[str, Any], name: str, bases: list[type], space: dict[str, Any]) -> type:
+        """A new class of stand-ins, for a class that the program defines."""
+
         def begin(*given: object, **more: object) -> object:
-            # a class of the tests' calls it, and nothing else
+            # only a class of the tests that is built on this one calls it
             return self.ask({"do": "attr", "h": told["id"], "name": "__init__"})(*given, **more)
 
         space |= {"__init__": begin} | _as_data(told["data"])
@@ -683,6 +734,7 @@ class Program:
         return self._of_program(found) if is_kept else object
 
     def _stand_in(self, value: Any) -> Any:
+        """The value for JSON of what is no plain data: a stand-in, or what the tests have lent."""
         if "g" in value:
             return self._lent[value["g"]]
         if "st" in value:
@@ -718,6 +770,9 @@ class Program:
         return self._returned(self._stand_ins[number])
 
     def _returned(self, found: Any) -> Any:
+        """A value that the program has sent, as it is; a stand-in that a call returns no longer counts as made by the
+        test.
+        """
         if isinstance(found, StandIn):
             if self._returns:
                 object.__setattr__(found, "_made", False)
@@ -725,12 +780,13 @@ class Program:
         return found
 
     def _note_answer(self, one: Any) -> None:
+        """Note an object of the program as its last answer."""
         if type(one).__mro__[-2] is StandIn and one._plain is None:
             self._answers.pop(number := number_of(one), None)
             self._answers[number] = one
 
     def _generated(self, number: int) -> Generator[Any, Any, Any]:
-        """A generator of this side's for one of the program's."""
+        """A generator of this side that takes its items from a generator of the program."""
         how, given = "send", (None,)  # type: tuple[str, tuple[object, ...]]
         while True:
             try:
@@ -746,7 +802,9 @@ class Program:
                 how, given = "throw", told_of(exc)
 
     async def awaited(self, number: int) -> Any:
-        """What comes of an awaitable of the program. Its event loop takes a step, and then that of the tests."""
+        """The result of an awaitable of the program, for a test that awaits it: the program's event loop takes steps in
+        turn with the tests' loop until it is done.
+        """
         # slow to import, and few tests await
         import asyncio
 
@@ -765,11 +823,17 @@ class Program:
                 steps += 1
 
     def operate(self, how: str, number: int, *others: object) -> Any:
-        """What an operator makes of an object of the program and others."""
+        """What an operator gives for an object of the program.
+
+        Args:
+            how: the operator, such as `add` or `len`.
+            number: of the object.
+            others: the other operands.
+        """
         return self.ask({"do": "op", "op": how, "h": number, "args": []}, others)
 
     def make(self, kind: type, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
-        """An object of a class of the program's, made by the test."""
+        """Make an object of a class of the program, which the test has called, and note it in `made`."""
         self._freeze()
         one = self._make_one(kind, number, arguments, named)
         if isinstance(one, StandIn) and type(one) is kind:
@@ -785,7 +849,12 @@ class Program:
         return one
 
     def made_of(self, answer: Any, data: object) -> list[Any]:
-        """Objects of a class that the test names, made of data, once it is known what an answer of that class holds."""
+        """Objects of the class of `answer`, made of the data with which a test compares it; empty if the test does not
+        name that class.
+
+        What the answer holds is recorded before the class sees the data: the program could change it to what is
+        expected.
+        """
         kind, found, before = type(answer), list[Any](), {*self._stand_ins}
         if not (vars(kind).get("_is_class", False) and given_of(data)):
             return found
@@ -797,13 +866,15 @@ class Program:
                 found.append(self._make_one(kind, kind._number, given, {}))
         is_frozen = answer._frozen is not None
         for one in found:
-            # an object that was there is not made
+            # an object that the program had before was not made now
             if isinstance(one, StandIn) and number_of(one) in before:
                 object.__setattr__(one, "_made", False)
         return [one for one in found if type(one) is kind and one._made and is_frozen]
 
     def answered_by(self, make: Callable[[], object]) -> object:
-        """What the program's own text makes: an answer, whoever runs the text."""
+        """The object that the program's own text makes, as in `eval(repr(answer))`: it counts as an answer of the
+        program, not as made by the test that runs the text.
+        """
         before = len(self.made)
         found = make()
         for one in self.made[before:]:
@@ -812,7 +883,7 @@ class Program:
         return found
 
     def made_otherwise(self, one: Any) -> list[Any]:
-        """Objects made as a test has made this one, but of other data in one place."""
+        """Objects made like `one`, which a test has made, each with other data for one of the arguments."""
         (arguments, named), found = one._arguments, list[Any]()
         for key in [*range(len(arguments)), *named]:
             own = arguments[key] if isinstance(key, int) else named[key]
@@ -826,7 +897,7 @@ class Program:
         return [other for other in found if type(other) is type(one)]
 
     def _freeze(self) -> None:
-        """Note what the program's answers hold, before it sees what they may be compared with."""
+        """Record what the program's last answers hold, before it sees what they may be compared with."""
         answers = [one for one in self._answers.values() if not one._made]
         self._answers = {number_of(one): one for one in answers[-_MOST_REFROZEN:]}
         is_same = self._looked_at == self._changes or self._is_told_at == self.calls
@@ -837,20 +908,28 @@ class Program:
         states = self.ask({"do": "states", "of": [number_of(one) for one in answers]})
         for one, state in zip(answers, states if isinstance(states, list) else [], strict=False):
             try:
-                # no container that a later message changes
+                # copied, since a later message may change its containers
                 object.__setattr__(one, "_frozen", [unpack(pack(state))])
             except Exception as exc:  # noqa: BLE001 - hostile data
                 raise self._no_answer(f"the program told of a state that is no data: {exc}") from None
 
     def _thaw(self, one: Any) -> None:
-        """Forget what an answer held that the tests call, set or hand over: it may hold something else from then on."""
+        """Drop what was recorded of an answer, since the tests call it, set an attribute of it, or hand it to the
+        program: from then on it may hold something else.
+        """
         one = one.__dict__.get("_of") if isinstance(one, StandInFunction) else one
         if isinstance(one, StandIn):
             object.__setattr__(one, "_frozen", None)
             self._note_answer(one)
 
     def derive(self, kind: type, space: dict[str, object], more: dict[str, object]) -> int:
-        """Have the program make a class of the test's, built on its own, with these keywords; the number of it."""
+        """Have the program make the class that a test derives from one of its classes; gives the number of it.
+
+        Args:
+            kind: the class as it is on this side.
+            space: what the class statement defines.
+            more: the keywords of the class statement.
+        """
         told, named = ({name: self.pack(part) for name, part in parts.items()} for parts in (space, more))
         bases = [self.pack(base) for base in kind.__bases__]
         own = self._lent_numbers.setdefault(_identity(kind), len(self._lent_numbers) + 1)
@@ -866,7 +945,7 @@ class Program:
 
 
 def _standing_for(kind: Any, told: dict[str, Any]) -> Any:
-    """The class of a stand-in for an object of that class."""
+    """The class of the stand-in for an object whose class is `kind` here, and `told` in the program's words."""
     if isinstance(kind, StandInClass):
         return kind
     is_view = told["home"] == "builtins" and told["name"] in VIEWS
@@ -880,20 +959,23 @@ _ITERATORS |= {type(reversed(one)).__name__: type(reversed(one)) for one in _BUI
 
 
 def _iterator(told: dict[str, Any]) -> type[StandInIterator]:
-    """The class of stand-ins for an iterator of the standard library's."""
+    """The class of stand-ins for an iterator of the standard library, such as one of `zip`."""
     known = _ITERATORS.get(str(told["name"])) if told["home"] == "builtins" else None
     return StandInIterator if known is None else _known_iterator(known)
 
 
 @functools.cache
 def _known_iterator(known: type) -> type[StandInIterator]:
+    """A class of stand-ins that pass, by their `__class__`, for a known iterator such as that of a list."""
     return types.new_class(
         "StandInIterator", (StandInIterator,), {}, lambda space: space.update(__class__=property(lambda self: known))
     )
 
 
 def _log(name: str, level: int, message: str, own: int) -> None:
-    """Log what the program has logged, where a logger of the tests, or else the program's own level, lets it pass."""
+    """Log here what the program has logged, if the level of the tests' logger lets it pass; if that has none, the level
+    that the logger has in the program decides.
+    """
     import logging
 
     logger = logging.getLogger(None if name == "root" else name)
@@ -902,7 +984,7 @@ def _log(name: str, level: int, message: str, own: int) -> None:
 
 
 def _is_mock(one: Any) -> bool:
-    """Whether it is a mock with nothing real behind it."""
+    """Whether it is a mock of unittest's that never calls anything real."""
     if type(one).__module__ != "unittest.mock" or one._mock_wraps is not None:
         return False
     effect = one.side_effect
@@ -911,11 +993,14 @@ def _is_mock(one: Any) -> bool:
 
 
 def _flags_of(value: object) -> int:
+    """The flags of a function's code, which say, for example, that it is a coroutine function; 0 for anything else."""
     return value.__code__.co_flags if isinstance(value, types.FunctionType) else 0
 
 
 def _identity(value: object) -> tuple[int, str]:
-    """What makes it the same thing lent again: a bound method is a new object each time that it is read."""
+    """The key by which an object that is lent again is recognized. Of a bound method it names object and method, since
+    each access makes a new one.
+    """
     if isinstance(value, types.MethodType | types.BuiltinMethodType):
         return id(value.__self__), value.__name__
     return id(value), ""
@@ -926,21 +1011,21 @@ _HIDING = {"builtins", "types", "_pytest"}
 
 
 def _is_outcome(exc: BaseException) -> bool:
-    """Whether pytest ends or skips a test by it."""
+    """Whether it is an exception by which pytest ends or skips a test."""
     outcomes: Any = sys.modules.get("_pytest.outcomes")
     return outcomes is not None and isinstance(exc, outcomes.OutcomeException)
 
 
 def _passes_by(exc: BaseException) -> bool:
-    """Whether the program sees nothing of it: it ends the test, as pytest's own exceptions do. A `raise` of the tests
-    is for their caller.
+    """Whether an exception of a lent object ends the test without the program seeing it, as pytest's own do. One that
+    the tests raise by `raise` goes to the program, which called them.
     """
     is_seen = isinstance(exc, Exception | SystemExit | KeyboardInterrupt) or is_raised(exc)
     return _is_outcome(exc) or not is_seen
 
 
 def _is_skip(exc: BaseException) -> bool:
-    """Whether it ends a test that then does not count."""
+    """Whether it is an exception by which a test is skipped, so that it does not count."""
     return (_is_outcome(exc) and type(exc).__name__ != "Failed") or isinstance(exc, unittest.SkipTest)
 
 
@@ -949,7 +1034,11 @@ _MADE = 1 << 9
 
 
 def _read_lent(one: Any, name: str) -> Any:
-    """An attribute of what a test lends. None leads to the test's own variables, or answers for the test."""
+    """An attribute of an object that a test lends, for the program.
+
+    Raises:
+        _WithheldError: it could lead the program to the test's own variables, or answer for the test.
+    """
     home = "" if isinstance(one, types.SimpleNamespace) else type(one).__module__.partition(".")[0]
     # a class that `exec` has made calls itself built-in
     home = "" if home == "builtins" and type(one).__flags__ & _MADE else home
@@ -969,7 +1058,7 @@ def _read_lent(one: Any, name: str) -> Any:
 
 
 def _is_called_by_class(kind: type, name: str) -> bool:
-    """Whether it is a method that is called by a class of the tests, and no data of it."""
+    """Whether the name is a class method or static method of a class of the tests, and no data of it."""
     found = next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
     is_method = isinstance(found, classmethod | staticmethod | types.ClassMethodDescriptorType)
     return is_method and name[0] != "_" and not _is_test(kind) and kind.__module__.partition(".")[0] not in _HIDING
@@ -982,6 +1071,11 @@ def _is_test(kind: type) -> bool:
 
 
 def _set_lent(one: Any, name: str, value: object) -> None:
+    """Set an attribute of an object that a test lends, for the program.
+
+    Raises:
+        _WithheldError: the program may not set it, such as a method of the test's class.
+    """
     is_standard = type(one).__module__.partition(".")[0] in sys.stdlib_module_names - {"types"}
     # a method that the test calls is its own
     is_own = is_standard or _is_test(type(one)) or callable(getattr(type(one), name, None))
@@ -1018,13 +1112,18 @@ _LENT |= _OF_OBJECTS
 
 
 def _has(value: object, name: str) -> bool:
+    """Whether the class of an object that is lent defines the operator, such as `len` for `__len__`."""
     # not by `getattr`, which a mock notes as a call
     own = next((vars(kind)[f"__{name}__"] for kind in type(value).__mro__[:-1] if f"__{name}__" in vars(kind)), None)
     return own is not None and not isinstance(value, _CALLED)
 
 
 def _as_data(told: list[list[Any]]) -> dict[str, Any]:
-    """What a class of the program's has in common with a dataclass."""
+    """What the class of a stand-in needs to pass for a dataclass; nothing if the program's class is none.
+
+    Args:
+        told: for each field its name, whether a call of the class sets it, and whether it is compared.
+    """
     if not told:
         return {}
     fields = [(str(name), Any, dataclasses.field(init=bool(init))) for name, init, _ in told]
@@ -1034,27 +1133,30 @@ def _as_data(told: list[list[Any]]) -> dict[str, Any]:
 
 
 def _standard(home: str, name: str) -> Any:
-    """The class of the standard library of that name."""
+    """The standard library's class `name` of the module `home`, if that is imported; else None."""
     return getattr(sys.modules.get(home), name, None) if home in sys.stdlib_module_names - {"builtins"} else None
 
 
 def _as_known(found: Any) -> dict[str, Any]:
-    """What lets an object be known as one of a class that the tests know."""
+    """What a class needs so that its objects pass `isinstance` for `found`; nothing if `found` is no class."""
     return {"__class__": property(lambda self: found)} if isinstance(found, type) else {}
 
 
 def _of_error(self: Any, name: str) -> Any:
-    """What an exception has besides its own variables: constants, properties and methods of its class."""
+    """An attribute that an exception of the program does not hold itself, asked from the program: a constant, property
+    or method of its class.
+    """
     if name.startswith("__") or "_number" not in vars(self):
         raise AttributeError(name)
     return as_of_data(self._program, self._program.ask({"do": "attr", "h": self._number, "name": name}), name)
 
 
 def _words_of(self: BaseException) -> str:
+    """The text of an exception of the program: what its own `__str__` gave, or else that of its built-in class."""
     words: str | None = self._words  # type: ignore[attr-defined]
     built_in: Any = next(kind for kind in type(self).__mro__ if not hasattr(kind, "_words"))
     return str(built_in.__str__(self)) if words is None else words
 
 
 async def _coroutine() -> None:
-    """Its code lets `inspect` and `asyncio` know a function that makes coroutines."""
+    """Its code is given to stand-ins for coroutine functions: `inspect` and `asyncio` know them by it."""

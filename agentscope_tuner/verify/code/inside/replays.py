@@ -1,23 +1,29 @@
-"""Runs tests that have passed again, from what the program said then, to see what they leave out.
+"""Runs tests that have passed again, with changed answers of the program, to find those that passed by checking
+nothing.
+
+Used in the jail of tests that carry code, when all of them have run: `Replays.refused` names the tests that do not
+count, and says why.
 
 A test sees one answer at a time. So a program could give two answers to one call, each of which meets one of two
-bounds; or an answer with so few items that `zip` ends before any of them is compared with another. The test alone
-cannot tell, but it can be run again without the program, as a function of its messages (`Replays`). There every answer
-is JSON, in which what can be gone over has its items, whatever it is: a list, a range, bytes, the data of a class that
-is built on a list, a list that the test has lent. And what the program prints, or calls, is said again.
+bounds; or an answer with so few items that `zip` ends before any of them is compared with another. A single run of the
+test cannot show that. But the test can be run again without the program, with its recorded messages in place of it.
+There every answer is JSON, in which whatever can be iterated has its items: a list, a range, bytes, the data of a class
+that is built on a list, a list that the test has lent. What the program prints, or calls, is repeated as well. A test
+is run again in four cases:
 
-- where the same call got several answers, with one answer to all of these: if none of the program's passes, and one
-  that it did not give does, its answers contradict each other. A test that wants several, as of a counter, passes with
-  none; and one of random answers passes with any order of them.
-- where an answer is empty, and a loop over it that asserts something has mostly not begun, with an answer that has
-  items: if one passes, the test has not looked at what it was written for.
-- where `zip` or `map` has left items out, with an answer that has one more item: if the side that ended grows by it,
-  and the longer does not, then the longer is what the answer was to be compared with.
-- where the program has emptied a list that a test has lent it, and an answer is empty: if the test passes only as long
-  as both hold the same, whatever that is, then it compares the answer with the list that the program has emptied.
+- The same call got several answers. They are all replaced by one and the same. If no answer of the program makes the
+  test pass, and one that it did not give does, its answers contradict each other. A test that wants several answers, as
+  of a counter, passes with none; and one of random answers passes with any order of them.
+- An answer is empty, and a loop over it that asserts something has mostly not begun. The answer gets items. If the test
+  passes, it has not checked what it was written for.
+- `zip` or `map` has left items out. An answer gets one more item. If the side that ended grows by it, and the longer
+  side does not, then the answer was to be compared with the longer side.
+- The program has emptied a list that a test has lent it, and an answer is empty. Both get items. If the test passes
+  only as long as both hold the same, whatever that is, it compares the answer with the list that the program has
+  emptied.
 
-A test that does not even pass with the very answers that it got is not looked at: it depends on more than these. One
-that got too much for a second look fails where it has looked at nothing of an answer.
+A test that does not pass with the very answers that it got is left alone: it depends on more than these. If the
+messages were too many to keep, a test fails if nothing of an answer was checked.
 """
 
 from __future__ import annotations
@@ -43,32 +49,35 @@ CONTRADICTING = "the program's answers to one call contradict each other"
 TOO_FEW = "the program's answer has fewer items than it is compared with"
 EMPTY = "the program's answer is empty, and the test looks at each item of it"
 EMPTIED = "the program has emptied what the test compares its answer with"
-# What only says what a name stands for; None is an answer to the program
+# Requests that only ask what a name means; None is for an answer to the program
 _NAMING = {"module", "method", "names", "attr", "states", None}
-# characters of messages that are kept of a test, and of all
+# Characters of messages that are kept of one test, and of all tests
 _MOST_KEPT, _MOST_OF_ALL = 1_000_000, 16_000_000
-# answers and items that are tried, parts of an answer that are looked at, and seconds of CPU for all of it
+# Answers and items that are tried; parts of an answer that are changed; parts of JSON that are read; CPU seconds in all
 _MOST_TRIED, _MOST_PARTS, _MOST_INLINE, _SECONDS = 600, 20, 100_000, 1.0
-# what a list that was emptied may hold instead: numbers, and texts without capital letters; and how many of it are too
-# many for a test that asks for one
+# Items for a list that was emptied: numbers, and texts without capital letters. A test that passes with this many of
+# them does not ask for a certain one
 _TRIED_ALONE, _SEVERAL = (7, 8, 9, "0", "1", "2"), 3
-# such as no list holds that was sorted, or has no item twice
+# Items that no list has which is sorted, or which has no item twice
 _UNLIKE_SORTED = ([9, 7, 8], [7, 7])
 _SIZED = (list, tuple, str)
 _DEPTH = 20
 
 
 class _DivergedError(BaseException):
-    """A test that runs again asks for what it has not asked before, or takes too long."""
+    """A test that is run again asks for what it did not ask for at first, or takes too long."""
 
 
 class _Replied(NamedTuple):
-    """A message of the program's.
+    """A message of the program, as it was recorded.
 
     Attributes:
-        to: the question, or the answer of the tests, that it came upon.
-        call: what was called, and with what, by how the tests have come to it.
-        is_of_empty: whether it was asked about nothing but what is empty, such as an empty list: it may be so itself.
+        to: the question, or the answer of the tests, to which the program replied.
+        reply: the message.
+        call: two hashes: of how the tests have come to the called object, and of that with the arguments. None if it
+            replies to no call, or to a call of an object of unknown origin.
+        is_of_empty: whether the question had nothing but empty things in it, such as an empty list: then the reply may
+            be empty as well.
     """
 
     to: tuple[object, ...]
@@ -77,17 +86,18 @@ class _Replied(NamedTuple):
     is_of_empty: bool
 
     def telling(self, **told: Any) -> _Replied:
+        """The same message with these keys of the reply replaced."""
         return self._replace(reply=self.reply | told)
 
 
 class _Pairs:
-    """What one call of `zip` or `map` has taken: by side, its items, and its length if it has one."""
+    """One call of `zip` or `map` by a test: counts the items that it has taken of each side."""
 
     def __init__(self, given: tuple[Any, ...]) -> None:
         self.sizes = [len(one) if type(one) in _SIZED else -1 for one in given]
         self.taken = [0] * len(given)
         self._given, self._items = given, [*map(iter, given)]
-        # the side that ended before others, and which these were
+        # the side that ended first, and the sides that are longer
         self.ended, self.longer = -1, dict[int, Any]()
 
     def __iter__(self) -> _Pairs:
@@ -108,20 +118,20 @@ class _Pairs:
         return tuple(row)
 
     def grown(self, before: _Pairs, at: int) -> bool:
-        """Whether a side is longer than it was before."""
+        """Whether a side is longer than it was in the earlier run `before`."""
         is_sized = min(self.sizes[at], before.sizes[at]) >= 0
         return self.sizes[at] > before.sizes[at] if is_sized else self.taken[at] > before.taken[at]
 
 
 class _Run(NamedTuple):
-    """A test that has passed.
+    """A test that has passed, as it can be run again.
 
     Attributes:
-        rerun: runs it again; raises where it fails.
-        said: None if it was too much.
-        before: the state of this side as it began.
-        is_uneven: whether it has paired things unevenly.
-        loops: the loops that it has come to, and whether they have begun.
+        rerun: runs it again; raises if it fails.
+        said: the program's messages; None if there were too many to keep.
+        before: the state of this side as the test began.
+        is_uneven: whether a `zip` or `map` of it has left items out.
+        loops: the loops that it has reached, by number, and whether they have begun.
     """
 
     name: str
@@ -133,12 +143,15 @@ class _Run(NamedTuple):
 
 
 class Replays:
-    """Keeps what the program says in tests, and runs those that pass again.
+    """Records what the program replies during each test, and runs tests that have passed again, with changed replies.
+
+    So it finds tests that passed because the program left something out, such as an empty answer over which a loop has
+    checked nothing. The module lists the cases.
 
     Args:
-        program: whose messages are listened to.
+        program: the `Program`, whose messages are recorded.
         source: the tests and their set-up.
-        bounds: is told the numbers that a test compares sizes with from now on; gives them.
+        bounds: starts to collect the numbers with which tests compare sizes, and gives the set that they are added to.
     """
 
     def __init__(self, program: Any, source: str, bounds: Callable[[], set[float]]) -> None:
@@ -150,12 +163,13 @@ class Replays:
         self._before: list[dict[str, Any]] = []
         self._script: Iterator[_Replied] | None = None
         self._pairs: list[_Pairs] | None = None
-        # the loops that a test has come to, and whether they have begun; and how many tests more there are where not
+        # the loops that a test has reached, and whether they have begun; and by loop, in how many more tests it has not
+        # begun than it has
         self._loops, self._idle = dict[int, bool](), Counter[int]()
         self._end, self._kept, self._all = 0.0, 0, 0
-        # what the program is given as a test runs again
+        # what the program is given in a replay
         self._given: list[object] = []
-        # what was asked last; and by number, how the tests have come to an object, and whether by what is empty
+        # what was asked last; and by the number of an object, how the tests came to it, and whether from empty things
         self._asking: tuple[Any, ...] = ((None,), None, False, 0)
         self._known, self._has_threads = dict[Any, tuple[int, bool]](), False
         program.ask, program._talk.send, program._talk.receive_any = self._asked, self._sent, self._received
@@ -164,14 +178,19 @@ class Replays:
         setattr(builtins, _EACH, self._each)
 
     def _each(self, loop: int, items: Iterable[Any]) -> Iterator[Any]:
-        """What a loop of the tests goes over, with a note whether there is anything."""
+        """The items that a watched loop of the tests iterates over; notes whether there are any."""
         self._loops.setdefault(loop, False)
         for one in items:
             self._loops[loop] = True
             yield one
 
     def _pairing(self, plain: Any, least: int) -> type:
-        """`zip` or `map`, of which it is noted what the tests' own calls leave out."""
+        """A replacement for `zip` or `map` that counts, in calls by the tests themselves, which items are left out.
+
+        Args:
+            plain: the built-in class.
+            least: the number of arguments from which on there are two sides.
+        """
 
         class Watched(type):
             def __instancecheck__(cls, one: object) -> bool:
@@ -188,11 +207,13 @@ class Replays:
         return Watched(plain.__name__, (), {"__module__": "builtins"})
 
     def _asked(self, request: dict[str, Any], arguments: Any = (), named: Any = None) -> Any:
+        """Replaces `Program.ask`: in a replay, notes what the program is given."""
         if self._script is not None:
             self._given += [*arguments, *(named or {}).values()]
         return self._ask(request, arguments, named)
 
     def _sent(self, message: dict[str, Any], name: str | None = None) -> None:
+        """Replaces `Conversations.send`: notes what is asked; in a replay, sends nothing."""
         to = (*(message.get(key) for key in ("do", "h", "name", "op", "makes")),)
         if self._script is not None:
             self._shared.outgoing()
@@ -205,16 +226,17 @@ class Replays:
             given = _inline([*message["args"], *message["named"].values()], self._shared.told)
             call = (origin, hash((origin, json.dumps([given, [*message["named"]]])))) if origin else None
             origin = call[1] if call else 0
-            # all containers and texts in it; or, without any, all else
+            # whether all containers and texts in it are empty; without arguments, what holds for the called object
             is_of_empty = not any([one.items for one in map(_items, given) if one] or given or [not is_of_empty])
         elif origin or to[0] in ("module", "method"):
             origin = hash((origin, to[0], to[2]))
         self._asking = (to, call, is_of_empty, origin)
 
     def _received(self) -> dict[str, Any]:
+        """Replaces `Conversations.receive_any`: records the reply; in a replay, gives the recorded one."""
         to, call, is_of_empty, origin = self._asking
         if self._script is not None:
-            # the time decides when it is asked for a turn
+            # when the event loop asks for a turn depends on time, so such a request may come in any place
             one = _Replied(to, {"ok": None}, None, False) if to[0] == "turn" else next(self._script, None)
             if one is None or one.to != to:
                 raise _DivergedError
@@ -223,7 +245,7 @@ class Replays:
         reply: dict[str, Any] = self._receive()
         if isinstance(told := reply.get("ok"), dict) and isinstance(told.get("h"), dict):
             self._known[told["h"]["id"]] = (origin, is_of_empty)
-        # another thread may have had too much for a second look
+        # read once: another thread may have ended the record, since it became too long
         if (said := self._said) is not None and to[0] != "turn":
             self._kept += len(json.dumps(reply))
             said.append(_Replied(to, reply, call, is_of_empty))
@@ -231,15 +253,16 @@ class Replays:
         return reply
 
     def begin(self) -> None:
-        """A test begins."""
+        """Start to record, since a test begins."""
         self._said, self._pairs, self._kept, self._loops = [], [], 0, {}
         self._before = [_copied(vars(self._program)), _copied(vars(self._shared)) | self._shared.alive()]
 
     def end(self, name: str, rerun: Callable[[], object] | None) -> None:
-        """The test has ended; how to run it again, if it has passed.
+        """End the record of a test. If it has passed, it is kept for a replay.
 
         Args:
-            rerun: raises where the test fails.
+            name: of the test.
+            rerun: runs the test again, and raises if it fails; None if it has not passed.
         """
         said, pairs = self._said, self._pairs
         self._said = self._pairs = None
@@ -251,9 +274,11 @@ class Replays:
             self._runs.append(_Run(name, rerun, said, self._before, is_uneven, self._loops))
 
     def refused(self) -> dict[str, str]:
-        """The tests that have passed by what they leave out, and why."""
+        """The tests that have passed only by what they leave out, and why. Called once, when all tests have ended: from
+        then on the program is not asked any more.
+        """
         found = {}
-        # from now on nobody asks the program
+        # with a script, however empty, the program is not asked any more
         self._script, self._end = iter(()), time.process_time() + _SECONDS
         for run in sorted(self._runs, key=lambda run: len(run.said or ())):
             loops = {loop for loop, begun in run.loops.items() if not begun and self._idle[loop] > 0}
@@ -268,11 +293,11 @@ class Replays:
         return found | {run.name: EMPTIED for run in self._runs if run.name not in found and self._is_hollow(run)}
 
     def _passes(self, run: _Run, said: Iterable[_Replied]) -> bool:
-        """Whether the test passes where the program says this, and within its share of the time."""
+        """Whether the test passes, within its share of the time, if the program says this."""
         end = min(self._end, time.process_time() + _SECONDS / 4)
 
         def trace(frame: FrameType, *_: object) -> Any:
-            # also in what the tests call, such as `difflib`
+            # checked in whatever the tests call, too, such as `difflib`
             if time.process_time() > end:
                 raise _DivergedError
             return trace if is_of_tests(frame.f_code) else None
@@ -296,11 +321,11 @@ class Replays:
         return True
 
     def _lacks(self, run: _Run) -> bool:
-        """Whether an answer has ended a `zip` before what it was to be compared with."""
+        """Whether an answer has ended a `zip` or `map` before all that it was to be compared with."""
         if run.said is None or not self._passes(run, run.said):
             return run.said is None
         given, first = self._given, [*(self._pairs or [])]
-        # by their place: the sides that an answer makes longer
+        # the sides that a longer answer makes longer, as the number of the `zip` and of the side
         grown: set[tuple[int, int]] = set()
         for at in range(len(run.said)):
             for said in _longer(run.said, at, []):
@@ -316,7 +341,9 @@ class Replays:
         )
 
     def _is_idle(self, run: _Run, loops: set[int]) -> bool:
-        """Whether a test of these loops, which did not begin, would pass with an answer that is not empty."""
+        """Whether a test, of which these `loops` have not begun, passes if an answer has items and one of the loops
+        begins. So its empty answer was not checked. True as well if its messages were too many to keep.
+        """
         if run.said is None or not self._passes(run, run.said):
             return run.said is None
         tried = _unlike(map(pack, _possible(self._source, ())))[: _MOST_TRIED // 3]
@@ -329,20 +356,22 @@ class Replays:
         )
 
     def _is_hollow(self, run: _Run) -> bool:
-        """Whether a test passes as long as what the program has emptied, and its empty answers, hold the same."""
+        """Whether a test passes as long as what the program has emptied, and its empty answers, hold the same, whatever
+        that is.
+        """
         said, began = run.said or [], time.monotonic()
         if not any(_emptied(one.reply) for one in said):
             return False
-        # one that waits would wait as often as it is run
+        # a test that waits would wait in each replay
         if not self._passes(run, said) or time.monotonic() - began > _SECONDS / 10:
             return False
         item = _TRIED_ALONE[0]
         if any(_is_emptied(one) for one in said):
-            # both are one list: a test that takes any in its place asks what is not in it
+            # both are one list: a test that passes with any items asks only for what is not in the list
             alone = [_refilled(said, None)]
             is_any = all(self._passes(run, _refilled(said, items)) for items in _UNLIKE_SORTED)
         else:
-            # one of them alone decides: it is compared with something else
+            # if one of them may change alone, it is compared with something else
             alone = [
                 _refilled(said, None),
                 _refilled(said, [item], answers=False),
@@ -354,7 +383,9 @@ class Replays:
         return sum(self._passes(run, _refilled(said, [one])) for one in _TRIED_ALONE) >= _SEVERAL
 
     def _differing(self) -> Iterator[list[tuple[int, int]]]:
-        """By call: where it got answers, and nothing else was called meanwhile that has a state."""
+        """For each call that got several answers, with no other call in between by which a state may have changed: the
+        positions of the answers, each as the number of the run and the number of the message in it.
+        """
         groups: dict[object, list[tuple[int, int]]] = {}
         stretch, current = 0, None
         for at, run in enumerate(self._runs):
@@ -369,7 +400,9 @@ class Replays:
         yield from (places for places in groups.values() if len(places) > 1)
 
     def _contradict(self, places: list[tuple[int, int]]) -> bool:
-        """Whether one answer to a call would pass, none that the program gave does, and their order matters."""
+        """Whether these answers to one call contradict each other: one answer to all of them would pass, none of those
+        that the program gave does, and their order matters.
+        """
         given = [_value((self._runs[at].said or [])[place]) for at, place in places]
 
         def passes(values: Sequence[Any]) -> bool:
@@ -394,17 +427,24 @@ class Replays:
 
 
 def _copied(state: dict[str, Any]) -> dict[str, Any]:
-    """A state whose own containers do not change with it."""
+    """A copy of an object's variables, with copies of its own lists, sets and dictionaries."""
     return {name: copy.copy(part) if type(part) in (dict, list, set) else part for name, part in state.items()}
 
 
 def _unlike(values: Iterable[Any]) -> list[Any]:
-    """JSON of unlike values; an object is like others of its class."""
+    """The values without repetitions, as JSON. Objects of one class count as the same, whatever their numbers."""
     return [*{re.sub(r'"id": \d+', "", json.dumps(value)): value for value in values}.values()]
 
 
 def _inline(node: Any, held: Callable[[int], Any], left: list[int] | None = None, depth: int = _DEPTH) -> Any:
-    """JSON with the containers that it names by number, as far as it is not too much."""
+    """JSON with the contents of containers in place of their numbers: `[1]` for `{"m": 3}`. Stops where it becomes too
+    much.
+
+    Args:
+        held: gives the contents of the container with a number, or None.
+        left: how many parts may still be read, alone in a list.
+        depth: of nesting that is still read.
+    """
     left = left or [_MOST_INLINE]
     left[0] -= 1
     if type(node) not in (list, dict) or depth == 0 or left[0] < 0:
@@ -417,28 +457,36 @@ def _inline(node: Any, held: Callable[[int], Any], left: list[int] | None = None
 
 
 def _value(said: _Replied) -> Any:
+    """The answer in a reply, with the contents of containers."""
     held = said.reply.get("held", {})
     return _inline(said.reply["ok"], lambda number: held.get(str(number)))
 
 
 def _is_object(told: Any) -> bool:
-    """Whether it is JSON of an object that holds no plain data itself."""
+    """Whether JSON names an object of the program that holds no plain data itself."""
     return isinstance(told, dict) and isinstance(told.get("h"), dict) and "data" not in told["h"]
 
 
 class _Items(NamedTuple):
-    """What JSON of a value is gone over, and makes it of other items. Text and pairs are no items as others are."""
+    """The items of a value that is JSON, and how to make the same kind of value from other items.
+
+    Attributes:
+        items: what the value is iterated for.
+        made_of: makes JSON of the same kind from such items.
+        kind: `text`, `pairs` (the items of a dictionary), or empty for any other.
+    """
 
     items: list[Any]
     made_of: Callable[[list[Any]], Any]
     kind: str = ""
 
     def of(self, items: list[Any]) -> Any:
-        """The same of other items, each with itself where it is of pairs."""
+        """The same kind of value with these items; in a dictionary, each is the key and the value."""
         return self.made_of([[one, one] for one in items] if self.kind == "pairs" else items)
 
 
 def _items(node: Any) -> _Items | None:
+    """The items of a value that is JSON; None if it has none. `[1, 2]` for the tuple `{"t": [1, 2]}`."""
     if type(node) is list:
         return _Items(node, list)
     if type(node) is str:
@@ -464,13 +512,15 @@ def _items(node: Any) -> _Items | None:
 
 
 def _emptied(reply: dict[str, Any]) -> list[str]:
-    """The containers of the tests that the program has emptied, by their numbers, which are odd."""
+    """The numbers of the containers that the tests have lent, and the program has emptied, as the reply says. (The
+    tests' side gives odd numbers.)
+    """
     held = {key: _items(told) for key, told in reply.get("held", {}).items() if int(key) % 2}
     return [key for key, found in held.items() if found and not found.items]
 
 
 def _is_emptied(one: _Replied) -> bool:
-    """Whether the program answers with what it has emptied."""
+    """Whether the program answers with a container that it has emptied."""
     answer = one.reply.get("ok")
     return isinstance(answer, dict) and str(answer.get("m")) in _emptied(one.reply)
 
@@ -478,7 +528,13 @@ def _is_emptied(one: _Replied) -> bool:
 def _refilled(
     said: list[_Replied], items: list[Any] | None, *, emptied: bool = True, answers: bool = True
 ) -> Iterator[_Replied]:
-    """What was said, with these items in what was emptied, and in what is empty from then on; if None, as it was."""
+    """The messages, with `items` in what the program has emptied, and in what is empty from then on; if `items` is
+    None, what was emptied keeps what it held.
+
+    Args:
+        emptied: whether the emptied containers get the items.
+        answers: whether other empty values get them.
+    """
     has_emptied = False
     for one in said:
         held = one.reply.get("held", {})
@@ -497,12 +553,17 @@ def _are_bytes(items: list[Any]) -> bool:
     return all(type(one) is int and 0 <= one < 256 for one in items)
 
 
-# what an item may be
+# Items of several kinds, one of which a test may accept
 _ANY: list[Any] = [0, "0", [0, 0], [], {"d": []}]
 
 
 def _grown(node: Any, tried: list[Any], depth: int = _DEPTH) -> Iterator[Any]:
-    """JSON where something has one more item; or, if something is tried, where what is empty holds it."""
+    """Versions of a value that is JSON, in each of which one part has one more item: `[1, 1]` for `[1]`, for example.
+
+    Args:
+        tried: items to add to what is empty; if there are any, nothing else grows.
+        depth: of nesting that is still read.
+    """
     if (found := _items(node)) is None or depth == 0:
         return
     items, kind = found.items, found.kind
@@ -521,8 +582,12 @@ def _grown(node: Any, tried: list[Any], depth: int = _DEPTH) -> Iterator[Any]:
 
 
 def _longer(said: list[_Replied], at: int, tried: list[Any]) -> Iterator[list[_Replied]]:
-    """What was said, where one answer has more items, or an iteration ends later; or, if something is tried, where one
-    holds that, and was empty. The same call has the same answer.
+    """Versions of the messages, in each of which one answer has more items, or an iteration ends later. All answers to
+    the same call are changed alike.
+
+    Args:
+        at: the number of the message with that answer.
+        tried: items to add to an answer that is empty; if there are any, nothing else changes.
     """
     one, reply = said[at], said[at].reply
     if reply.get("raise", {}).get("type") in ("StopIteration", "StopAsyncIteration"):
@@ -540,16 +605,20 @@ def _longer(said: list[_Replied], at: int, tried: list[Any]) -> Iterator[list[_R
             yield changed
 
 
-# By which the tests' code tells of its loops
+# The name by which the tests' code calls `Replays._each`
 _EACH = "_items_of_"
 
 
 def watched(tree: ast.Module) -> ast.Module:
-    """The tests with loops that tell what they go over, if they assert something; as they are without `Replays`."""
+    """The tests' tree with watched loops: what a loop that asserts something iterates over is passed through `Replays`,
+    which notes whether the loop began.
+
+    Used whenever tests are compiled; the tree stays as it is if there is no `Replays`.
+    """
     if not hasattr(builtins, _EACH):
         return tree
     nodes = [*ast.walk(tree)]
-    # what calls a function that asserts something does so, too
+    # a function that calls one which asserts something asserts something, too
     asserting = set[str]()
     for one in [node for node in nodes if isinstance(node, ast.FunctionDef)] * 2:
         asserting |= {one.name} if any(_asserts(node, asserting) for node in ast.walk(one)) else set()
@@ -573,12 +642,19 @@ _numbers = itertools.count().__next__
 
 
 def _asserts(node: ast.AST, asserting: set[str]) -> bool:
+    """Whether a node asserts something, also by calling one of the functions `asserting`."""
     name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
     return isinstance(node, ast.Assert) or name.startswith("assert") or name in asserting
 
 
 def _possible(source: str, bounds: Iterable[float]) -> Iterator[Any]:
-    """Values that a test may take for right: small numbers, its own constants, what is between two, and plain lists."""
+    """Values that a test may take for right: small numbers, its own constants, numbers between two of these, and plain
+    lists.
+
+    Args:
+        source: the tests.
+        bounds: more numbers, with which they compare sizes.
+    """
     constants = [*_constants(source)]
     numbers = sorted({one for one in (*constants, *bounds) if type(one) in (int, float) and abs(one) < 1e300})
     yield from range(-2, 65)
@@ -589,12 +665,13 @@ def _possible(source: str, bounds: Iterable[float]) -> Iterator[Any]:
     sizes = sorted({*range(9), *(one for one in numbers if type(one) is int and 0 < one <= 50)})
     yield from ([first + step * at for at in range(size)] for size in sizes for first in (0, 1) for step in range(4))
     yield from (True, False, None)
-    # text that begins and ends as it is told to, and is as long
+    # texts of several lengths that begin and end with texts of the test
     for first, last in itertools.permutations(texts[:_MOST_PARTS], 2):
         yield from {f"{first}{' ' * (size - len(first) - len(last))}{last}" for size in sizes}
 
 
 def _constants(source: str) -> Iterator[Any]:
+    """The values of all constants in the source, also of lists and other displays of constants."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Constant | ast.UnaryOp | ast.List | ast.Tuple | ast.Dict | ast.Set):
             with contextlib.suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):

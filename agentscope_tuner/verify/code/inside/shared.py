@@ -1,9 +1,11 @@
-"""What both the tests and the program have, each in its own jail: containers, such as lists, and a folder of files.
+"""What the tests and the program share, each in its own jail: containers, such as lists, and a folder of files.
 
-A container has one number on both sides. A message names it by its number, and tells its contents where they are new or
+Used on both sides of tests that carry code, with each message between them (`Conversations`).
+
+A container has one number on both sides. A message names it by its number, and holds its contents if they are new or
 have changed since the last message. So two names for one list are two names for one list on the other side as well,
 within a value and between values. Of the folder, regular files and folders travel, as data. Nothing in it is ever
-imported, and tests whose code could run what a file holds are not given it; see `run_tests`.
+imported, and tests whose code could run what a file holds do not get it; see `run_tests`.
 """
 
 from __future__ import annotations
@@ -28,24 +30,26 @@ from agentscope_tuner.verify.code.inside.code_values import MUTABLE, PLAIN_KINDS
 
 #: Threads of the tests that can wait in the program at once.
 MOST_AT_ONCE = 16
-# No conversation's name: any thread may go on with it
+# Names of no conversation: the inbox for messages that any thread may take, and the thread that only reads
 _ANY, _READER = "", "reader"
-# What is looked at before each message, as text; the oldest beyond it are copies from then on
+# Containers are compared before each message: bytes of their text. Beyond it, the oldest are forgotten, and so become
+# copies
 _MOST_BYTES = 200_000
 
 
 def _references(held: dict[int, object], number: int) -> int:
+    """How many references there are to a held container; `_ALONE` if only `held` refers to it."""
     return sys.getrefcount(held[number])
 
 
 _ALONE = _references({0: []}, 0)
-# What never changes, and so is told once; other parts of a container are looked at before each message
+# Types whose objects never change; other parts of a container are compared before each message
 _LASTING = {type(None), bool, int, float, complex, str, bytes, range, Decimal, Fraction}
 _Parts = tuple[list[object], list[object]]
 
 
 def _parts(value: Any) -> _Parts | None:
-    """The parts of a built-in container; None of one whose class may have its own way with them."""
+    """The items of a built-in container, and its values; None if its class may define its own ways to read them."""
     own = type(value)
     if own in (list, set, deque):
         return [*value], []
@@ -55,25 +59,30 @@ def _parts(value: Any) -> _Parts | None:
 
 
 def _lasts(part: object) -> bool:
-    """Whether the same object stands for the same data for ever: it cannot be changed, or has a number of its own."""
+    """Whether an object always means the same data in a message: it never changes, or it is a container with a number
+    of its own. True for `(1, [2])`, false for an object of a class.
+    """
     own = type(part)
     return own in _LASTING or issubclass(own, MUTABLE) or (own is tuple and all(map(_lasts, part)))  # type: ignore[call-overload]
 
 
 def _is_same(before: _Parts | None, value: Any) -> bool:
-    """Whether a container's parts are the very objects that they were; none is asked whether it equals another."""
+    """Whether the parts of a container are the very objects that they were, so that nothing must be sent. No part is
+    asked whether it equals another.
+    """
     if before is None or (now := _parts(value)) is None:
         return False
     return all(len(old) == len(new) and all(map(operator.is_, old, new)) for old, new in zip(before, now, strict=True))
 
 
 class SharedContainers:
-    """One side's containers that the other side holds, too.
+    """The containers of one side that the other side holds, too; adds their changes to each message, and takes them
+    from it.
 
     Args:
         pack, unpack: make data of what a container holds, and the other way round.
-        first: the first number that this side gives; the other side begins with the next.
-        handle: makes data of a container of a class that only this side has; None of any other.
+        first: the first number that this side gives; it goes on in steps of two, so the sides never give the same one.
+        handle: makes data of a container whose class only this side has; None for any other.
     """
 
     def __init__(
@@ -88,14 +97,14 @@ class SharedContainers:
         self._numbers: dict[int, int] = {}
         # what the other side knows of each
         self._known: dict[int, str] = {}
-        # the parts of those whose parts all last, and which of these may name other containers by number
+        # by number: the parts of those whose parts all last (`_lasts`); and which of these may hold other containers
         self._parts: dict[int, _Parts] = {}
         self._naming: set[int] = set()
-        # by thread: the message that it makes is not sent yet
+        # by thread: the containers in the message that it makes, and has not sent yet
         self._mentioned: defaultdict[int, set[int]] = defaultdict(set)
 
     def share(self, value: object) -> object:
-        """What stands for the container in a message."""
+        """What represents a container in a message: `{"m": number}`."""
         if id(value) not in self._numbers:
             self._hold(self._next, value)
             self._next += 2
@@ -107,21 +116,25 @@ class SharedContainers:
         return self._held[number]
 
     def told(self, number: int) -> object:
-        """What the other side knows of a container, if anything."""
+        """What the other side knows of the container with that number, as JSON; None if nothing."""
         return json.loads(self._known.get(number) or "null")
 
     def alive(self) -> dict[str, object]:
-        """Its variables, without the containers that nothing else here holds."""
+        """The state (`_held` and `_numbers`) without those containers that only this object refers to; a replay starts
+        from it.
+        """
         held = {number: one for number, one in self._held.items() if _references(self._held, number) > _ALONE + 1}
         return {"_held": held, "_numbers": {id(one): number for number, one in held.items()}}
 
     def outgoing(self) -> dict[str, object]:
-        """What the next message tells of containers."""
+        """What the next message must say of containers: `held`, the contents that the other side does not know; and
+        `dropped`, the numbers of those that it may forget.
+        """
         told: dict[int, object] = {}
         try:
             self._tell(told)
         except BaseException:  # whatever cannot travel
-            # nothing is sent: those of this message do not exist, and the rest is told by the next
+            # nothing is sent: new containers of this message are forgotten, and changes go with the next message
             self._known.update(dict.fromkeys(told, ""))
             self._parts.clear()
             for number in self._held.keys() - self._known.keys():
@@ -132,8 +145,9 @@ class SharedContainers:
         return ({"held": told} if told else {}) | ({"dropped": dropped} if dropped else {})
 
     def _tell(self, told: dict[int, object]) -> None:
+        """Add to `told` the contents of each container that is new to the other side, or has changed."""
         seen = 0
-        # those within containers are found meanwhile
+        # containers within containers are added to `_held` meanwhile
         while numbers := [*self._held][seen:]:
             seen += len(numbers)
             for number in numbers:
@@ -146,7 +160,7 @@ class SharedContainers:
                     self._known[number], told[number] = text, content if own is None else {"own": [own, content]}
 
     def incoming(self, message: dict[str, Any]) -> None:
-        """Make the containers what the other side has made of them."""
+        """Give the containers of this side the contents that a message of the other side says."""
         told = {int(number): content for number, content in message.get("held", {}).items()}
         for number, content in told.items():
             if number not in self._held:
@@ -168,12 +182,15 @@ class SharedContainers:
         del self._numbers[id(self._held.pop(number))]
         self._known.pop(number, None)
         self._parts.pop(number, None)
-        # it gets another number where it is met again
+        # it gets a new number if it is shared again, so what may hold it must be compared again
         for naming in self._naming:
             self._parts.pop(naming, None)
         self._naming.clear()
 
     def _note_parts(self, number: int) -> None:
+        """Note the parts of a container that has just been sent or read, if they can show later that nothing
+        changed.
+        """
         parts = _parts(self._held[number])
         if parts is None or not all(_lasts(part) for part in (*parts[0], *parts[1][:-1])):
             self._parts.pop(number, None)
@@ -183,7 +200,9 @@ class SharedContainers:
             self._naming.add(number)
 
     def _dropped(self) -> list[int]:
-        """Forget what nothing else here holds any more, and the oldest of too much."""
+        """Forget containers that nothing else on this side refers to, and the oldest if all together are too large;
+        their numbers.
+        """
         size = sum(map(len, self._known.values()))
         dropped = []
         for number in [*self._held]:
@@ -196,6 +215,7 @@ class SharedContainers:
         return dropped
 
     def _content(self, value: Any) -> object:
+        """JSON of what a container holds."""
         if isinstance(value, defaultdict):
             items = [[self._pack(key), self._pack(part)] for key, part in value.items()]
             return {"makes": [self._pack(value.default_factory), items]}
@@ -204,6 +224,7 @@ class SharedContainers:
         return contents(value, self._pack)
 
     def _empty(self, content: Any) -> object:
+        """A new, empty container of the kind that the content is of."""
         if isinstance(content, list):
             return []
         ((tag, parts),) = content.items()
@@ -220,6 +241,7 @@ class SharedContainers:
         return kinds[tag]() if tag in kinds else {"Counter": Counter, "OrderedDict": OrderedDict}[parts[0]]()
 
     def _fill(self, old: Any, content: Any) -> None:
+        """Replace all that a container holds by the content."""
         if isinstance(content, dict) and "own" in content:
             content = content["own"][1]
         if isinstance(content, dict) and "makes" in content:
@@ -231,7 +253,7 @@ class SharedContainers:
         like = (list, deque) if kind is deque else dict if isinstance(old, dict) else kind
         if not is_known or not isinstance(new, like):
             raise NotPlainError("a container of another kind")
-        # a class that is built on it may have methods of its own
+        # by the built-in methods: a class that is built on it may have its own
         if kind in (list, bytearray):
             kind.__setitem__(old, slice(None), new)
         else:
@@ -244,15 +266,15 @@ class SharedContainers:
 
 
 class Conversations:
-    """Questions and answers over one line: each thread has a conversation of its own, so that one may wait in the
-    program for what another asks it next.
+    """Questions and answers over one line. Each thread has a conversation of its own, so that one thread may wait in
+    the program for what another thread asks it next.
 
     Attributes:
-        lock: what the messages tell of is changed with it alone.
+        lock: must be held to change what messages name, such as shared containers.
 
     Args:
-        side: begins the names of the conversations that begin here.
-        help_out: is called where no thread is free for a message that any may take.
+        side: the prefix of the names of conversations that begin on this side.
+        help_out: is called if no thread is free for a message that any thread may take.
     """
 
     def __init__(self, line: JailLine, shared: SharedContainers, side: str, help_out: Callable[[], None]) -> None:
@@ -266,13 +288,15 @@ class Conversations:
         self._free = 0
         self._inbox: defaultdict[str, deque[dict[str, Any]]] = defaultdict(deque)
         self._is_read = False
-        # by the name of their conversation, and those that take any message
+        # sleeping threads by the name of their conversation: all, and those that take any message
         self._waiting: dict[str, threading.Condition] = {}
         self._idle: dict[str, threading.Condition] = {}
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """Hold a place for a question under way; what is asked before it is answered needs none of its own."""
+        """Hold one of the places for questions under way, while the block runs. What is asked within it, before the
+        question is answered, needs no other place.
+        """
         if getattr(self._thread, "has_place", False):
             yield
             return
@@ -285,7 +309,7 @@ class Conversations:
 
     @contextmanager
     def within(self, name: str) -> Iterator[None]:
-        """Have this thread speak in that conversation."""
+        """Have this thread speak in the conversation of that name, while the block runs."""
         before, self._thread.name = self._name(), name
         with self.lock:
             self._within[name] += 1
@@ -297,25 +321,29 @@ class Conversations:
                 self._within[name] -= 1
 
     def _name(self) -> str:
+        """The name of this thread's conversation."""
         if not hasattr(self._thread, "name"):
             self._thread.name = next(self._names)
         name: str = self._thread.name
         return name
 
     def send(self, message: dict[str, Any], name: str | None = None) -> None:
-        """Send a message in a conversation, else in this thread's."""
+        """Send a message in the conversation of that name, or else in this thread's."""
         with self.lock:
             self._line.send(message | self._shared.outgoing() | {"in": name or self._name()})
 
     def receive(self) -> dict[str, Any]:
-        """The next message in it."""
+        """The next message in this thread's conversation; waits for it."""
         return self._received(self._name())
 
     def receive_any(self) -> dict[str, Any]:
-        """The next message in it, or in a conversation that no thread waits in."""
+        """The next message in this thread's conversation, or in one that no thread has taken up; waits for it."""
         return self._received(self._name(), _ANY)
 
     def _received(self, *names: str) -> dict[str, Any]:
+        """The next message for one of these names. One waiting thread reads the line for all; the others sleep until it
+        wakes them.
+        """
         with self.lock:
             self._free += _ANY in names
             try:
@@ -327,7 +355,7 @@ class Conversations:
                 return self._inbox[name].popleft()
             finally:
                 self._free -= _ANY in names
-                # threads that wait read for one another
+                # if no thread reads the line now, wake one that waits, to read for all
                 if not self._is_read:
                     self._notify_first(self._waiting)
 
@@ -343,12 +371,12 @@ class Conversations:
                 place.pop(names[0], None)
 
     def _notify_first(self, place: dict[str, threading.Condition]) -> None:
-        # who has been woken has not gone on yet, and must not be taken for one that still sleeps
+        # removed at once: a thread that was woken may not run yet, and must not be woken in another's place
         if place:
             place.pop(next(iter(place))).notify()
 
     def read_on(self) -> None:
-        """Read from now on, also while no thread waits for a message."""
+        """Have a thread of its own read the line from now on, also while no thread waits for a message."""
         threading.Thread(target=self._read_all, daemon=True).start()
 
     def _read_all(self) -> None:
@@ -356,7 +384,7 @@ class Conversations:
             while True:
                 try:
                     self._wait([_READER]) if self._is_read else self._read()
-                # the threads that wait will find it themselves
+                # the threads that wait are woken, and find the error themselves
                 except BaseException:  # noqa: BLE001
                     for changed in self._waiting.values():
                         changed.notify()
@@ -382,7 +410,7 @@ class Conversations:
             self._help_out()
 
 
-#: Where it is, on both sides.
+#: The path of the shared folder, on both sides.
 ROOT = os.path.join(os.path.dirname(HOME), "files")
 _MOST_FILES = 500
 _MOST_FILE_BYTES = 4 * 2**20
@@ -390,7 +418,7 @@ _MOST_DEPTH = 32
 
 
 class FilesError(Exception):
-    """The folder holds more than travels, or the other side's changes are none."""
+    """The folder holds more than may travel, or what the other side sent is no change of files."""
 
 
 # mode, when it was changed, and what it holds: None for a folder
@@ -398,21 +426,25 @@ _File = tuple[int, int, bytes | None]
 
 
 class SharedFiles:
-    """This side's folder."""
+    """This side's folder of files (`ROOT`): finds what has changed in it, and makes the other side's changes.
+
+    Made for tests that use files; both sides have it at the same path.
+    """
 
     def __init__(self) -> None:
         os.makedirs(ROOT, exist_ok=True)
         os.environ["TMPDIR"] = ROOT
         if (module := sys.modules.get("tempfile")) is not None:
-            # it keeps what it has found before
+            # it may have found, and kept, another folder before
             module.__dict__["tempdir"] = ROOT
         self._known: dict[str, _File] = {}
 
     def changes(self) -> dict[str, object]:
-        """What has changed here since the last time: by name, a file, a folder, or None where it is gone.
+        """What has changed in the folder since the last time: by name, a file or a folder with its data; None if it is
+        gone.
 
         Raises:
-            FilesError: it holds too much.
+            FilesError: the folder holds too much.
         """
         before, self._known = self._known, (now := _files())
         changed: dict[str, object] = dict.fromkeys(before.keys() - now.keys())
@@ -422,10 +454,10 @@ class SharedFiles:
         return changed
 
     def take(self, changes: Any) -> None:
-        """Make the other side's changes here.
+        """Make the other side's changes in this side's folder.
 
         Raises:
-            FilesError: they are none.
+            FilesError: they are no changes of files, or too many.
         """
         try:
             gone = sorted(name for name, new in changes.items() if new is None)
@@ -442,7 +474,11 @@ class SharedFiles:
 
 
 def _files() -> dict[str, _File]:
-    """The regular files and the folders, by name."""
+    """The regular files and the folders in `ROOT`, by their relative names.
+
+    Raises:
+        FilesError: there are too many, or they are too large.
+    """
     found: dict[str, _File] = {}
     size = 0
     for folder, folders, files in os.walk(ROOT):
@@ -460,7 +496,7 @@ def _files() -> dict[str, _File]:
 
 
 def _content(path: str, mode: int) -> bytes:
-    # a test may have taken the right to read it away
+    # a test may have made the file unreadable
     if is_closed := not mode & stat.S_IRUSR:
         os.chmod(path, mode | stat.S_IRUSR)
     with open(path, "rb") as file:
@@ -471,7 +507,11 @@ def _content(path: str, mode: int) -> bytes:
 
 
 def _placed(name: str) -> str:
-    """The place of a name; every folder on the way to it is one, and no link."""
+    """The path of a name in `ROOT`. Makes the folders that lead to it.
+
+    Raises:
+        ValueError: it is no name of a file in `ROOT`, or leads through a link.
+    """
     parts = name.split("/")
     if "\0" in name or len(parts) > _MOST_DEPTH or not all(part and part not in (".", "..") for part in parts):
         raise ValueError(f"no name of a file: {name!r:.60}")
@@ -483,6 +523,7 @@ def _placed(name: str) -> str:
 
 
 def _remove(path: str) -> None:
+    """Remove a file, a link, or a folder with all that is in it."""
     for folder, folders, files in os.walk(path, topdown=False):
         for name in (*folders, *files):
             _remove_one(os.path.join(folder, name))
@@ -495,6 +536,7 @@ def _remove_one(path: str) -> None:
 
 
 def _write(path: str, mode: int, changed: int, content: str | None) -> None:
+    """Write a file or, if `content` is None, a folder."""
     is_folder = content is None
     if os.path.lexists(path) and (os.path.islink(path) or os.path.isdir(path) != is_folder):
         _remove(path)
