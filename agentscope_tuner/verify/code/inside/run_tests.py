@@ -1,6 +1,6 @@
-"""Runs tests that carry code, in a jail of their own, against the program in another jail.
+"""The entry point of the jail of tests that carry code: runs the tests, against the program in another jail.
 
-The result is the report: which tests passed. A process that leaves none has not passed any.
+The result is the report: which tests passed. A process that leaves no report has passed none.
 """
 
 from __future__ import annotations
@@ -51,11 +51,17 @@ _OF_ARRAYS = re.compile(r"\b(?:np|numpy|pd|pandas|scipy|sklearn)\b")
 
 
 class BrokenTestsError(Exception):
-    """The tests cannot be run, whatever the program is."""
+    """The tests cannot be run, whatever the program is; the message says why."""
 
 
 def run(payload: bytes) -> int:
-    """Run the tests that `payload` describes, and leave their report."""
+    """Run the tests that `payload` describes, and leave their report as the result; returns the exit code.
+
+    The report has `tests`, the name of each test and why it failed; or `broken`, why the tests cannot be run.
+
+    Args:
+        payload: JSON of a `CodeTest`. If it holds a `program`, that runs in this interpreter.
+    """
     asked = json.loads(payload)
     begin()
     is_inside = "program" in asked
@@ -92,7 +98,9 @@ def run(payload: bytes) -> int:
 
 
 def _guarded(asked: dict[str, Any]) -> Program:
-    """The program in the other jail, whose text the tests run only as far as it is data."""
+    """The program in the other jail, with this interpreter made ready for it: comparisons are checked, answers are
+    recorded, and text of the program is only evaluated if it is data.
+    """
 
     def refuse() -> None:
         raise NotComparableError("the program's text is run, and is more than an expression")
@@ -120,7 +128,12 @@ _OF_DATA = (Decimal, Fraction, datetime.date, datetime.datetime, datetime.timede
 
 
 def _is_own_object(node: ast.AST, names: Mapping[str, object]) -> bool:
-    """Whether an expression makes an object of a class of the program's, of data and of such objects."""
+    """Whether an expression makes an object of a class of the program, or of a class such as Decimal, from literals and
+    from such objects: `Point(1, 2)`, as the `repr` of an object reads.
+
+    Args:
+        names: the variables that the expression may use.
+    """
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return False
     parts = [*node.args, *(keyword.value for keyword in node.keywords if keyword.arg)]
@@ -128,12 +141,13 @@ def _is_own_object(node: ast.AST, names: Mapping[str, object]) -> bool:
     is_whole = len(parts) == len(node.args) + len(node.keywords)
     is_own = isinstance(kind, StandInClass) and bool(vars(kind).get("_is_class"))
     is_own |= any(kind is one for one in _OF_DATA)
-    # no other name, which may be the test's for the class that it expects
+    # by its own name: under another name, a test may keep the class that it expects
     is_own = is_own and getattr(kind, "__name__", "") == node.func.id
     return is_own and is_whole and all(_is_plain(part) or _is_own_object(part, names) for part in parts)
 
 
 def _is_plain(node: ast.AST) -> bool:
+    """Whether an expression is a literal, such as `[1, 'a']`."""
     try:
         ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
@@ -142,6 +156,7 @@ def _is_plain(node: ast.AST) -> bool:
 
 
 def _own_object(node: Any, names: Mapping[str, Any]) -> Any:
+    """The object that such an expression makes; see `_is_own_object`."""
     if _is_plain(node):
         return ast.literal_eval(node)
     named = {keyword.arg: _own_object(keyword.value, names) for keyword in node.keywords}
@@ -149,14 +164,18 @@ def _own_object(node: Any, names: Mapping[str, Any]) -> Any:
 
 
 def _replayed(program: Program, outcomes: list[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
-    """The outcomes, where a test that passes by what it leaves out does not."""
+    """The outcomes, in which tests that have passed only by what they leave out now fail; see `replays`."""
     refused = program.replays.refused() if program.replays and any(why is None for _, why in outcomes) else {}
     refused |= {name.partition("[")[0]: why for name, why in refused.items()}
     return [(name, why or refused.get(name)) for name, why in outcomes]
 
 
 def _report(kind: str, program: Program, tree: ast.Module, outcomes: list[tuple[str, str | None]]) -> list[list[Any]]:
-    """Each test by name, and why it failed; raises where no program could have failed them."""
+    """Each test by name, and why it failed; None if it passed.
+
+    Raises:
+        BrokenTestsError: there is no test, or the tests ask nothing of the program.
+    """
     if not outcomes and not program.is_used:
         raise BrokenTestsError("no test was found")
     passes = not any(why for _, why in outcomes)
@@ -169,7 +188,9 @@ def _report(kind: str, program: Program, tree: ast.Module, outcomes: list[tuple[
 
 
 def _refuse_broken(asked: dict[str, Any], tree: ast.Module) -> None:
-    """Raise for tests that no program could pass: once it has answered, whatever goes wrong may be its doing."""
+    """Raise BrokenTestsError for tests that no program can pass, before the program is loaded: later, whatever goes
+    wrong may be its doing.
+    """
     own = {name.partition(".")[0] for name in asked["modules"]}
     tried = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.Try) for inner in ast.walk(node)}
     for node in [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]:
@@ -187,7 +208,9 @@ def _refuse_broken(asked: dict[str, Any], tree: ast.Module) -> None:
 
 
 def _refuse_uneven(nodes: Sequence[ast.AST]) -> None:
-    """Raise where `parametrize` names another number of values than it has, which pytest does not collect."""
+    """Raise BrokenTestsError if `parametrize` has more or fewer names than values in a row: pytest does not collect
+    such tests.
+    """
     once = set_once(nodes)
     for node in nodes:
         if not (isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.parametrize"):
@@ -209,13 +232,15 @@ def _refuse_uneven(nodes: Sequence[ast.AST]) -> None:
                 raise BrokenTestsError(f"`parametrize` has {len(names)} names and other numbers of values")
 
 
-# What a test ends with by itself, if it has asked the program for nothing but names
+# The words of failures that are the tests' own, if the program was asked for nothing but names
 _NO_FILE = re.compile(rf"(?:FileNotFound|NotADirectory|IsADirectory|Permission)Error{HIDDEN}")
 _NO_NAME = re.compile(rf"NameError{HIDDEN}: name '(\w+)' is not defined")
 
 
 def _refuse_unnamed(asked: dict[str, Any], tree: ast.Module, outcomes: list[tuple[str, str | None]]) -> None:
-    """Raise where a file ends at a name that nothing in it defines, and that it does not ask the program for."""
+    """Raise BrokenTestsError if tests in a file failed at a name that nothing defines, and that is not asked from the
+    program.
+    """
     ends = [found[1] for _, why in outcomes if why and (found := _NO_NAME.search(why))]
     is_free = _imported(ast.walk(tree)).isdisjoint(asked["modules"]) or bool(_stars(tree))
     if asked["kind"] == "file" and ends and not is_free:
@@ -228,7 +253,7 @@ _AT_LINE = re.compile(r"line ([0-9]+): ")
 
 
 def _refuse_failing(tree: ast.Module, outcomes: list[tuple[str, str | None]]) -> None:
-    """Raise where a test ends at a statement of constants that each program comes to: it fails for each."""
+    """Raise BrokenTestsError if a test failed at a statement that fails for every program, such as `assert 1 == 2`."""
     lines = {int(found[1]) for _, why in outcomes if why and (found := _AT_LINE.match(why))}
     holders: list[ast.Module | ast.ClassDef] = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
     functions = [one for holder in holders for one in holder.body if isinstance(one, ast.FunctionDef)]
@@ -242,12 +267,14 @@ def _refuse_failing(tree: ast.Module, outcomes: list[tuple[str, str | None]]) ->
                     raise BrokenTestsError(f"line {statement.lineno} of them fails for each program: {_words(raised)}")
             is_left = any(isinstance(node, ast.Return) for node in ast.walk(statement))
             if is_left and not isinstance(statement, ast.FunctionDef | ast.ClassDef):
-                # what stands behind is for some programs alone
+                # statements behind a possible `return` are not reached with every program
                 break
 
 
 def _alone(statement: ast.stmt, value: ast.expr, constants: dict[str, ast.expr]) -> BaseException | None:
-    """What the statement raises without all others but the constants that it names."""
+    """The exception that a statement raises by itself, with nothing before it but the constants that it names; None if
+    it raises none.
+    """
     names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} & constants.keys()
     above: list[ast.stmt] = [ast.Assign([ast.Name(name, ast.Store())], constants[name]) for name in names]
     tried = ast.Assert(value) if isinstance(statement, ast.Assert) else ast.Expr(value)
@@ -256,18 +283,20 @@ def _alone(statement: ast.stmt, value: ast.expr, constants: dict[str, ast.expr])
 
 
 def _shown(name: str, at: int, known: set[str]) -> str:
-    """The name of a test; one that the tests have put together may hold what it expects."""
+    """The name of a test, as a report may show it. A name that the tests have put together may hold what they expect,
+    so it becomes the test's position, such as `test 3`.
+    """
     own = re.split(r"::|\.", name.partition("[")[0])[-1]
     return name if own in known or not own.isidentifier() else f"test {at}"
 
 
 class _OwnProgram(Program):
-    """The program in this interpreter, for tests that a program elsewhere cannot serve. It can forge what they say."""
+    """The program in the tests' own interpreter, for tests that need it there. It could forge their outcomes."""
 
     def __init__(self, asked: dict[str, Any]) -> None:
         self._source = _emptied(asked["program"]) if asked["emptied"] else asked["program"]
         self._names = asked["modules"] or ["main"]
-        # whatever goes wrong beside it may be its doing
+        # whatever goes wrong in its interpreter may be its doing
         self.has_answered = self.is_used = True
         self.answers, self.cannot_travel, self.replays = 0, "", None
         self.withheld, self.known = {}, {}
@@ -286,7 +315,10 @@ class _OwnProgram(Program):
 
 
 def _emptied(program: str) -> str:
-    """The program with functions that only raise; one that cannot be read stays as it is."""
+    """The program with functions that only raise; unchanged if it cannot be parsed.
+
+    Tests in the program's own interpreter must fail with it: else they test nothing, or the program answers for them.
+    """
     try:
         tree = ast.parse(program)
         for node in ast.walk(tree):
@@ -300,11 +332,13 @@ def _emptied(program: str) -> str:
 
 
 def _words(exc: BaseException) -> str:
-    """Where and how a test ended; behind `HIDDEN` stands what may be a value that the test expects."""
+    """Where and how a test ended, such as `line 3: AssertionError`. What follows `HIDDEN` may hold a value that the
+    test expects.
+    """
     lines = traceback.format_exception_only(type(exc), exc)
     words = re.sub(rf"^{re.escape(__package__)}\.\w+\.", "", lines[-1].strip())
     if not ("is_of_program" in vars(exc) or type(exc).__module__.startswith(f"{__package__}.")):
-        # a message of several lines ends anywhere
+        # only the last line is known, and a message of several lines may begin before it: nothing of it is shown
         kind = type(exc).__name__
         words = f"{kind}{HIDDEN}{words.removeprefix(kind)}"
     where = [
@@ -316,7 +350,12 @@ def _words(exc: BaseException) -> str:
 
 
 def _compiled(source: str, name: str = "<tests>") -> types.CodeType:
-    # each its own, by which a line is found again
+    """The code of tests, with checked comparisons and watched loops.
+
+    Raises:
+        BrokenTestsError: the source is no Python.
+    """
+    # a file name of its own for each, by which its lines are found again
     name = f"{name} {len(linecache.cache)}"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     try:
@@ -326,6 +365,7 @@ def _compiled(source: str, name: str = "<tests>") -> types.CodeType:
 
 
 def _raised(code: types.CodeType, names: dict[str, Any]) -> BaseException | None:
+    """Run code; gives the exception that it raised, or None."""
     try:
         exec(code, names)  # noqa: S102 - the data set's tests
     except BaseException as exc:  # noqa: BLE001 - SystemExit ends no test well
@@ -334,13 +374,15 @@ def _raised(code: types.CodeType, names: dict[str, Any]) -> BaseException | None
 
 
 def _outcome(code: types.CodeType, names: dict[str, Any]) -> str | None:
-    """None where the code ran through, else why not."""
+    """Run code; gives None if it ran to its end, else where and how it ended."""
     raised = _raised(code, names)
     return None if raised is None else _words(raised)
 
 
 def _free_names(source: str) -> list[str]:
-    """The names that `source` uses and does not define; built-in ones only where a test calls nothing else."""
+    """The names that `source` uses and does not define, so that something else must. Built-in names only count if there
+    are no others: then the function that an assertion calls.
+    """
     tree = ast.parse(source)
     used = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
     asked, own = globals_of(source)
@@ -350,7 +392,9 @@ def _free_names(source: str) -> list[str]:
 
 
 def _tested(tree: ast.Module) -> str | None:
-    """The function that an assert calls on its left side."""
+    """The name of the function that an assertion calls, on the left side of its comparison: `f` for
+    `assert f(1) == 2`.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert):
             test = node.test.left if isinstance(node.test, ast.Compare) else node.test
@@ -360,11 +404,13 @@ def _tested(tree: ast.Module) -> str | None:
 
 
 def _world(setup: str, source: str, program: Program) -> dict[str, Any]:
-    """The variables of a test: what its set-up defines, and what of the program it names."""
+    """The variables with which a test begins: those that its set-up defines, and those that the program, or the
+    standard library, defines for it.
+    """
     names: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins}
     setup_code = _compiled(setup, "<tests' set-up>")
     given = _given(f"{setup}\n{source}", program)
-    # a set-up that asks nothing of the program fails by itself
+    # the set-up gets only what it names: if it asks nothing of the program, it fails by itself
     used = {node.id for node in ast.walk(ast.parse(setup)) if isinstance(node, ast.Name)}
     names |= {name: get() for name, get in given.items() if name in used}
     if (raised := _raised(setup_code, names)) is not None:
@@ -389,9 +435,14 @@ _SHORT = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot"}
 
 
 def _given(source: str, program: Program, modules: Sequence[str] = ()) -> dict[str, partial[Any]]:
-    """How to get what tests name without defining it: of the program, but for standard names, by which tests compare.
+    """How to get each name that the tests use without defining it: from the standard library if it is one by which
+    tests compare, such as `isclose`; else from the program.
 
-    A name whose results the tests look at is the program's, whatever else is called so.
+    A name whose results the tests check comes from the program, also if the standard library has it.
+
+    Args:
+        source: the tests.
+        modules: the names under which they import the program.
     """
     named = _free_names(source)
     attributes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)]
@@ -402,7 +453,7 @@ def _given(source: str, program: Program, modules: Sequence[str] = ()) -> dict[s
     standard = {name: home for name in named if (home := _standard(name, held.get(name, set())))}
     tree = ast.parse(source)
     stars = _stars(tree)
-    # what the tests have from elsewhere
+    # names that the tests import by `*` from other modules than the program
     starred = {name: (home, name) for home in stars - {*modules} for name in _all_of(home) if name in named}
     standard |= starred
     for name in _tested_names(tree, set(named) - standard.keys()) & standard.keys():
@@ -413,7 +464,7 @@ def _given(source: str, program: Program, modules: Sequence[str] = ()) -> dict[s
         standard = {name: home for name, home in standard.items() if len(home) == 1}
     _refuse_judged(tree, set(named) - standard.keys())
     if stars:
-        # a program may define and test functions of those names
+        # with `from solution import *`, the program may define functions of those names
         kept = starred.keys() | _COMPARING
         standard = {name: home for name, home in standard.items() if name in kept or not _is_function(home)}
     return {
@@ -426,10 +477,11 @@ _COMPARATOR = re.compile(r"^assert_|(?:^|_)(?:is|all|are)?_?(?:close|approx|almo
 
 
 def _refuse_judged(tree: ast.Module, own: set[str]) -> None:
-    """Raise where the program would say itself whether its answer is right: by a function that compares this.
+    """Raise BrokenTestsError if the program would say itself whether its answer is right: if the tests call an
+    undefined function that compares the answer with something, such as `assert is_close(f(1), 2.0)`.
 
     Args:
-        own: what the tests would ask the program for.
+        own: the names that the tests would ask from the program.
     """
     nodes = [*ast.walk(tree)]
     answers = own | _holding(nodes, own)
@@ -438,17 +490,21 @@ def _refuse_judged(tree: ast.Module, own: set[str]) -> None:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in own):
             continue
         called = [{one.id for one in ast.walk(part) if isinstance(one, ast.Name)} for part in node.args]
-        # two trees that the program builds may be compared by it
+        # but it may compare two values that the program has made, such as trees
         is_judge = len(called) > 1 and any(names & answers for names in called)
         is_judge = is_judge and not all(names & answers for names in called)
-        # of what is asserted about an answer and a float there is nothing but that they are near
+        # what is asserted about an answer and a float can only be that they are near
         is_near = node in asserted and any(isinstance(getattr(part, "value", None), float) for part in node.args)
         if is_judge and (is_near or _COMPARATOR.search(node.func.id)):
             raise BrokenTestsError(f"they define no {node.func.id!r}, which compares the program's answer")
 
 
 def _holding(nodes: Sequence[ast.AST], own: set[str]) -> set[str]:
-    """The variables that hold what the program gave, which tests ask by these names."""
+    """The variables that hold what the program gave: `x` for `x = f(1)`.
+
+    Args:
+        own: the names that the tests ask from the program, such as `f`.
+    """
     told: set[str] = set()
     for node in (node for node in nodes if isinstance(node, ast.Assign)):
         if {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)} & (own | told):
@@ -457,13 +513,17 @@ def _holding(nodes: Sequence[ast.AST], own: set[str]) -> set[str]:
 
 
 def _stars(tree: ast.Module) -> set[str]:
-    """The modules of which code imports everything."""
+    """The modules of which code imports everything, by `from module import *`."""
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     return {node.module or "" for node in imports if any(alias.name == "*" for alias in node.names)}
 
 
 def _tested_names(tree: ast.Module, own: set[str]) -> set[str]:
-    """The functions whose results the tests look at: what an assertion calls first, or what that is given of `own`."""
+    """The functions whose results the tests check: those that an assertion calls first.
+
+    Args:
+        own: names to look for within what is asserted; if it holds some of these, they count in place of the function.
+    """
     found: set[str] = set()
     nodes = [*ast.walk(tree)]
     own = own | _holding(nodes, own)
@@ -487,13 +547,16 @@ def _tested_names(tree: ast.Module, own: set[str]) -> set[str]:
 
 
 def _is_function(home: tuple[str, ...]) -> bool:
+    """Whether a name of a standard module is not a class."""
     return len(home) == 2 and not isinstance(_imported_name(*home), type)
 
 
 def _standard(name: str, parts: set[str]) -> tuple[str, ...]:
-    """Where a name is defined that a test takes for granted: a module, or a module and a name; nothing if nowhere.
+    """Where the standard library, or a common package, defines a name that a test takes for granted: `("math",)` for a
+    module, `("math", "isclose")` for a name in it; empty if nowhere.
 
     Args:
+        name: that the test uses.
         parts: the attributes of it that the test uses.
     """
     if name in _SHORT and parts:
@@ -506,6 +569,7 @@ def _standard(name: str, parts: set[str]) -> tuple[str, ...]:
 
 @functools.cache
 def _public(home: str) -> set[str]:
+    """The names of a module that a test may take for granted."""
     if home == "pytest":
         return {"approx", "raises"}
     module = importlib.import_module(home)
@@ -515,7 +579,7 @@ def _public(home: str) -> set[str]:
 
 
 def _all_of(home: str) -> set[str]:
-    """What `from home import *` brings; nothing where there is no such module."""
+    """The names that `from home import *` imports; none if there is no such module."""
     try:
         module = importlib.import_module(home)
     except ImportError:
@@ -524,6 +588,11 @@ def _all_of(home: str) -> set[str]:
 
 
 def _imported_name(home: str, name: str = "") -> Any:
+    """A module, or what `name` is in it.
+
+    Raises:
+        BrokenTestsError: there is no such module.
+    """
     try:
         module = importlib.import_module(home)
     except ImportError:
@@ -532,30 +601,33 @@ def _imported_name(home: str, name: str = "") -> Any:
 
 
 def _asserts(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
+    """Run a test of the kind `assert`: a few statements."""
     source = asked["source"]
     code, names = _compiled(source), _world(asked["setup"], source, program)
     return [(name := f"test {asked['number']}", _repeatable(program, name, code, names))]
 
 
 def _repeatable(program: Program, name: str, code: types.CodeType, names: dict[str, Any]) -> str | None:
-    """The outcome of code, which may be run again with the variables that it began with."""
+    """Run code that is a whole test, and record it for `Replays`; gives None if it passed, else how it ended."""
     begun = {**names}
     if program.replays:
         program.replays.begin()
     why = _outcome(code, names)
     if program.replays:
-        # a space of its own for each
+        # each replay begins with variables of its own
         program.replays.end(name, None if why else lambda: exec(code, {**begun}))  # noqa: S102 - the tests
     return why
 
 
 def _check(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
-    """HumanEval: `check(candidate)`. Helpers that the task's prompt defines are the tests', too."""
+    """Run a test of the kind `check`, as HumanEval has it: `check(candidate)`. What its prompt defines belongs to the
+    tests as well.
+    """
     names: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins}
     for part in (asked["setup"], asked["source"]):
         if (why := _outcome(_compiled(part), names)) is not None:
             raise BrokenTestsError(f"the tests cannot be defined: {why}")
-        # which the program may define again
+        # the program may define these names, too
         program.known |= {name: one for name, one in names.items() if getattr(one, "__module__", "") == "tests"}
     if not callable(names.get("check")):
         raise BrokenTestsError("the tests define no `check`")
@@ -567,7 +639,7 @@ def _check(asked: dict[str, Any], program: Program) -> list[tuple[str, str | Non
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Has `import solution` give the program."""
+    """Has `import solution`, under any name of `modules`, import the program."""
 
     def __init__(self, modules: Sequence[str], program: Program, named: Sequence[str]) -> None:
         self._modules, self._program, self._named = modules, program, named
@@ -585,18 +657,20 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self._loaded.add(module.__name__)
 
 
-# What a test may read of a module, and no importer does
+# Special attributes that only a test reads of a module, and no importer
 _OF_MODULE = {"__version__", "__author__", "__license__"}
 
 
 class _ProgramModule(types.ModuleType):
+    """The module that tests import as the program: to read or set an attribute asks the program."""
+
     def __init__(self, name: str, program: Program, named: Sequence[str]) -> None:
         super().__init__(name)
         self.__dict__.update(_program=program, _named=named)
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
-            # nothing in the place of what the tests have from elsewhere, such as `abs` or `pytest`
+            # only names that are the program's here: none may replace what the tests have from elsewhere, such as `abs`
             return [one for one in self._program.names() if one in self._named]
         if name.startswith("__") and name not in _OF_MODULE:
             raise AttributeError(name)
@@ -614,7 +688,7 @@ class _ProgramModule(types.ModuleType):
 
 
 def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
-    """A file of tests, in the manner of pytest or unittest."""
+    """Run a test of the kind `file`: under pytest if it needs that, else under unittest."""
     source, modules = asked["source"], asked["modules"]
     code = _compiled(source)
     given = _given(source, program, modules)
@@ -645,7 +719,7 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
     return _with_unittest(module, program, make)
 
 
-# What has to do with files, which tests and a program share where nothing of the tests runs what a file holds
+# Names that have to do with files, which tests and a program share if the tests cannot run what a file holds
 _OF_FILES = {"open", "tempfile", "tmp_path", "tmpdir", "tmp_path_factory"}
 _NEAR_FILES = {"pathlib", "shutil", "glob"}
 _FOLDER = {"os.chdir", "monkeypatch.chdir"}
@@ -661,7 +735,7 @@ _READING = {
     *("unittest", "unittest.mock", "urllib.parse", "uuid", "warnings", "xml.etree.ElementTree", "zipfile"),
     *("zlib"),
 }
-# and of those that do more, what does not
+# Of modules that do more: the names that only read
 _READING_OF = {
     "os": {
         *("R_OK", "W_OK", "X_OK", "F_OK", "access", "chdir", "chmod", "close", "environ", "fspath", "getcwd", "getenv"),
@@ -680,26 +754,27 @@ _READING_OF = {
     "pytest": {"approx", "fail", "fixture", "importorskip", "mark", "param", "raises", "skip", "warns"},
 }
 _RUNNING = {"eval", "exec", "compile", "__import__", "globals", "vars", "pytester", "testdir"}
-# What reaches into the program's interpreter
+# Names that reach into the program's interpreter
 _OF_STATE = {"pickle", "doctest", "gc", "freezegun", "time_machine", "recwarn", "capfd"}
 _OF_WORLD = {"np.random.seed", "numpy.random.seed", "os.putenv", "monkeypatch.syspath_prepend"}
-# Looks at values, which a stand-in has as well
+# Names of `inspect` that work for a stand-in as well
 _INSPECTED = {
     *("isgenerator", "isclass", "isawaitable", "iscoroutine", "iscoroutinefunction"),
     *("signature", "Parameter", "Signature", "getdoc", "cleandoc"),
 }
 _OF_CODE = {"__code__", "__closure__"}
 _PATCHES = {"patch", "object", "dict", "multiple", "setattr", "delattr", "setitem", "delitem"}
-# What a program in another jail does ask its tests for
+# Targets of patches that work between the jails: the program asks the tests' side for them
 _SERVED = {"builtins.input", "sys.argv", "sys.stdin", "sys.stdout", "sys.stderr", "os.environ", *PATCHABLE}
 
 
 class _Needs(NamedTuple):
-    """What tests need beside calls and data.
+    """What tests need of the program beside calls and data.
 
     Attributes:
-        interpreter: what they share with the program's interpreter; None where they need not.
-        files, logs: whether they need the program's.
+        interpreter: what they use that needs the program in their own interpreter, in words; None if nothing does.
+        files: whether they share files with the program.
+        logs: whether they read what it logs.
     """
 
     interpreter: str | None
@@ -708,7 +783,12 @@ class _Needs(NamedTuple):
 
 
 def _needs(tree: ast.Module, modules: Sequence[str], setup: str | None) -> _Needs:
-    """What tests need; without their set-up, no files are shared."""
+    """What tests need of the program beside calls and data.
+
+    Args:
+        modules: the names under which they import the program.
+        setup: code that is run before them; None if files cannot be shared with the program.
+    """
     nodes = _used([node for part in tree.body if not _is_script(part) for node in ast.walk(part)])
     names = {node.arg for node in nodes if isinstance(node, ast.arg)} | _imported(nodes)
     names |= {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
@@ -728,7 +808,7 @@ def _needs(tree: ast.Module, modules: Sequence[str], setup: str | None) -> _Need
 
 
 def _used(nodes: list[ast.AST]) -> list[ast.AST]:
-    """The nodes without imports of standard modules that nothing names."""
+    """The nodes, without imports of standard modules whose names nothing uses."""
     named = {node.id for node in nodes if isinstance(node, ast.Name)}
 
     def is_idle(node: ast.AST) -> bool:
@@ -742,17 +822,18 @@ def _used(nodes: list[ast.AST]) -> list[ast.AST]:
 
 
 def _is_script(part: ast.stmt) -> bool:
-    """Whether it is what a file of tests does as a script, and only then."""
+    """Whether it is the part of a file that runs only if the file is started as a script."""
     return isinstance(part, ast.If) and ast.unparse(part.test) == "__name__ == '__main__'"
 
 
 def _named_of(nodes: Sequence[ast.AST], module: str) -> set[str]:
+    """The names that code imports by `from module import …`."""
     imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == module]
     return {alias.name for node in imports for alias in node.names}
 
 
 def _only_reads(nodes: Sequence[ast.AST], setup: str, modules: Sequence[str]) -> bool:
-    """Whether nothing of the tests runs what a file holds: the program may have written it."""
+    """Whether tests read files only as data: the program may have written a file, so nothing in it may run."""
     try:
         nodes = [*nodes, *ast.walk(ast.parse(setup))]
     except (SyntaxError, ValueError):
@@ -771,7 +852,9 @@ def _only_reads(nodes: Sequence[ast.AST], setup: str, modules: Sequence[str]) ->
 
 
 def _patched(call: ast.Call, nodes: Sequence[ast.AST], modules: Sequence[str]) -> str | None:
-    """What outside of the program a call puts something else in the place of."""
+    """What a call replaces by something else, by `patch`, `monkeypatch` and the like, if that lies outside the program,
+    such as `time.localtime`; None otherwise, and for what works between the jails.
+    """
     path = ast.unparse(call.func).split(".")
     if not call.args or path[-1] not in _PATCHES or not {"patch", "monkeypatch", "mock", "mocker"} & set(path):
         return None
@@ -805,23 +888,30 @@ def _needs_pytest(tree: ast.Module) -> bool:
 
 
 def _imported(nodes: Iterable[ast.AST]) -> set[str]:
+    """The modules that code imports, by name."""
     imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     return {name for node in imports for name in _modules_of(node)}
 
 
 def _modules_of(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """The modules that one import names."""
     if isinstance(node, ast.ImportFrom):
         return [node.module or ""]
     return [alias.name for alias in node.names]
 
 
 class _UnaskedError(BaseException):
-    """The tests ask the program where it is to have no say."""
+    """The tests ask the program something while it is mute."""
 
 
 @contextlib.contextmanager
 def _mute(program: Program) -> Iterator[list[str]]:
-    """Have the program say no more than what a name stands for; what else it is asked is in the list."""
+    """Have the program answer only what a name means, while the block runs; any other question ends the test that asks
+    it.
+
+    Used for a second run, to see which tests are skipped whatever the program answers. The list collects what it was
+    asked.
+    """
     asked: list[str] = []
     ask = program.ask
 
@@ -842,13 +932,14 @@ _NOTHING: tuple[str, ...] = ()
 
 
 class _Outcomes(unittest.TestResult):
-    """What comes of the tests.
+    """A result of unittest that records the outcome of each test.
 
     Args:
-        asked: what a mute program was asked.
+        asked: in a run with a mute program, the list of what it was asked.
 
     Attributes:
-        skipped: the tests of which all or a part was skipped before anything was asked there.
+        outcomes: by test: its name, and why it failed; None if it passed.
+        skipped: the tests that were skipped, or a part of them, before they asked the program anything.
     """
 
     def __init__(self, program: Program, asked: Sequence[str] = _NOTHING) -> None:
@@ -903,14 +994,14 @@ class _Outcomes(unittest.TestResult):
             self._replays.end(name, None if why else partial(_run_again, test))
 
     def refuse(self, skipped: set[str]) -> None:
-        """Have those tests count as failed that were skipped by the program's doing."""
+        """Have those tests count as failed that were skipped only because of what the program answered."""
         names = {name.removeprefix("tests.") for name in skipped}
         self.outcomes = [one for one in self.outcomes if one[0] not in names]
         self.outcomes += [(name, SKIPPED) for name in sorted(names)]
 
 
 def _run_again(test: unittest.TestCase) -> None:
-    """Run a test case; raises where it does not pass."""
+    """Run a test case again, for `Replays`; raises AssertionError if it does not pass."""
     test.run(result := unittest.TestResult())
     if not result.wasSuccessful() or result.skipped:
         raise AssertionError
@@ -919,17 +1010,17 @@ def _run_again(test: unittest.TestCase) -> None:
 def _with_unittest(
     module: types.ModuleType, program: Program, make: Callable[[], types.ModuleType]
 ) -> list[tuple[str, str | None]]:
-    """The outcomes of its TestCases, and of the functions and classes that pytest would find.
+    """Run the TestCases of a module, and the functions and classes that pytest would find; gives their outcomes.
 
     Args:
-        make: makes the module anew, to see which tests are skipped whatever the program says.
+        make: makes the module again, for a second run that shows which tests are skipped whatever the program answers.
     """
     tally = _Outcomes(program)
     _suite(module).run(tally)
     if tally.skipped and program.answers:
         with _mute(program) as asked:
             alone = _Outcomes(program, asked)
-            # where they ask at once, each skip may be the program's doing
+            # if the module itself asks the program something, each skip may be due to the answer
             with contextlib.suppress(BaseException):
                 _suite(make()).run(alone)
         tally.refuse(tally.skipped - alone.skipped)
@@ -937,6 +1028,11 @@ def _with_unittest(
 
 
 def _suite(module: types.ModuleType) -> unittest.TestSuite:
+    """The TestCases of a module, and its functions `test…` and classes `Test…`.
+
+    Raises:
+        BrokenTestsError: a function takes arguments, as only pytest's do.
+    """
     suite = unittest.defaultTestLoader.loadTestsFromModule(module)
     for name, one in list(vars(module).items()):
         if name.startswith("test") and isinstance(one, types.FunctionType):
@@ -949,11 +1045,18 @@ def _suite(module: types.ModuleType) -> unittest.TestSuite:
 
 
 class _PlainTest(unittest.FunctionTestCase):
+    """A test that is a function, with the function's name as its own."""
+
     def id(self) -> str:
         return str(super().id()).rpartition(".")[2]
 
 
 def _with_pytest(source: str, program: Program, given: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """Run a file of tests under pytest; gives the outcomes.
+
+    Args:
+        given: names that the file uses without defining them, and their values.
+    """
     try:
         from agentscope_tuner.verify.code.inside import run_pytest
     except ImportError:
@@ -972,7 +1075,7 @@ def _with_pytest(source: str, program: Program, given: dict[str, Any]) -> list[t
         return [("the tests' imports", why)]
     errors, found = listener.errors, dict[str, str | None]()
     for name, failed in listener.outcomes.items():
-        # a program that says which values a test is run with may say a thousand
+        # if the program decides with which values a test is run, all its runs count as one test
         own = name.partition("[")[0] if listener.is_sized else name
         found[own] = found.get(own) or (_words(errors[name]) if failed and name in errors else failed)
     return [*found.items()]

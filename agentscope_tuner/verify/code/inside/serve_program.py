@@ -1,7 +1,7 @@
-"""The program's side of tests that carry code: it loads the program, and does what the tests' side asks of it.
+"""The program's side of tests that carry code: loads the program in its jail, and answers what the tests' side asks.
 
-Everything here runs in the program's own process, where it can be forged at will: what it says is the program's answer,
-and nothing else follows from it.
+The tests' side is `remote`, in another jail. Everything here runs in the program's own process, where the program can
+forge it at will: what this side says is the program's answer, and nothing else follows from it.
 """
 
 from __future__ import annotations
@@ -48,14 +48,16 @@ _FUNCTIONS = (
 
 
 def _or_undone(name: str) -> Callable[[Any, Any], Any]:
-    """An operator, or `NotImplemented` where its class says so: a test may call the method by its name."""
+    """The function for an operator, such as `add`. If the class answers with `NotImplemented`, so does the function, in
+    place of a TypeError: a test may call the method `__add__` by its name.
+    """
     plain, method = getattr(operator, name), f"__{name.rstrip('_')}__"
 
     def operate(one: Any, other: Any) -> Any:
         try:
             return plain(one, other)
         except TypeError as exc:
-            # the program raised it, or no class has an answer
+            # without further frames, no code of the program raised it: the operator has no answer
             is_undone = exc.__traceback__ is not None and exc.__traceback__.tb_next is None
             if is_undone and any(method in vars(kind) for kind in type(one).__mro__):
                 with contextlib.suppress(Exception):
@@ -105,7 +107,9 @@ _MOST_VIEWED = 10_000
 
 
 def _error(name: str = "", arguments: list[object] | None = None) -> tuple[Any, Any, None]:
-    """What a context manager is told of an exception of the tests: of the built-in type of that name, or of none."""
+    """The type, the exception and no traceback, as `__exit__` takes them, for an exception of the tests: of the
+    built-in type `name`, or three times None if there was no exception.
+    """
     if not name:
         return None, None, None
     kind = getattr(builtins, name, Exception)
@@ -117,7 +121,9 @@ def _error(name: str = "", arguments: list[object] | None = None) -> tuple[Any, 
 
 
 def _views(one: Any) -> list[object]:
-    """The plain data that an object says it is, before it is told what it is compared with."""
+    """The plain data that an object may stand for: its attributes, its texts and numbers, and its items. Asked before
+    the object learns what it is compared with.
+    """
     kind, views = type(one), [*_held(one).values()]
     for name, how in (("__str__", str), ("__int__", int), ("__float__", float)):
         if getattr(kind, name, None) not in (None, getattr(object, name, None)):
@@ -131,7 +137,9 @@ _DEEPEST = 5
 
 
 def _state(one: Any, depth: int = _DEEPEST) -> object:
-    """What an object holds by name: plain data, objects in the same way, and of anything else its class."""
+    """What an object holds, as data: its attributes by name. Objects among them become their attributes in turn;
+    anything else that is no plain data becomes the name of its class.
+    """
     if isinstance(one, (*_CALLABLES, type)) or depth == 0:
         return type(one).__name__
     if plain := _as_plain(one):
@@ -139,24 +147,26 @@ def _state(one: Any, depth: int = _DEEPEST) -> object:
     if isinstance(one, list | tuple | set | frozenset | dict):
         parts = [*one.items()] if isinstance(one, dict) else [*one]
         return [_state(part, depth - 1) for part in parts]
-    # Python's own names, such as `__orig_class__`, are no part of it
+    # Python's own attributes, such as `__orig_class__`, do not belong to the state
     own = {str(name): part for name, part in _held(one).items() if not str(name).startswith("__")}
     told = {name: _state(part, depth - 1) for name, part in own.items()}
     return told if depth == _DEEPEST else {"": told}
 
 
 def _held(one: Any) -> dict[Any, Any]:
+    """The attributes that an object itself holds, by name, also those in `__slots__`."""
     names = {name for kind in type(one).__mro__ for name in _slots(kind) if hasattr(one, name)}
     return {name: getattr(one, name) for name in names} | getattr(one, "__dict__", {})
 
 
 def _slots(kind: type) -> list[str]:
+    """The names in the `__slots__` of a class."""
     slots = vars(kind).get("__slots__", ())
     return [slots] if isinstance(slots, str) else [*slots]
 
 
 def _as_plain(value: object) -> Any:
-    """A copy of plain data, alone in a list; an empty one of anything else."""
+    """A copy of plain data, alone in a list; an empty list for anything else."""
     try:
         return unpack(pack([value]))
     except Exception:  # noqa: BLE001 - no data, or the program's own doing
@@ -164,7 +174,9 @@ def _as_plain(value: object) -> Any:
 
 
 def _items(one: Any) -> list[object] | tuple[object, ...] | None:
-    """All items of an object that has a length; as a tuple where they are keys."""
+    """All items of an object that has a length, in a list; the keys of a mapping in a tuple. None if it has no length,
+    or no items that can be read.
+    """
     kind = type(one)
     if not hasattr(kind, "__len__"):
         return None
@@ -177,17 +189,19 @@ def _items(one: Any) -> list[object] | tuple[object, ...] | None:
 
 
 def _inside(one: Any) -> list[object] | None:
-    """What of that which it holds an object says is in it; None if it can be gone through."""
+    """The parts of an object, at any depth, of which the object says by `in` that it contains them. None if its items
+    can be read, or it has no `__contains__`.
+    """
     kind = type(one)
     if not hasattr(kind, "__contains__") or hasattr(kind, "__iter__") or hasattr(kind, "__getitem__"):
         return None
-    # as keys, so that each is there once
+    # as keys of a dictionary, so that each part is there once
     held, parts = dict[Any, bool](), [one]
     for _ in range(_MOST_VIEWED):
         if not parts:
             break
         part = parts.pop()
-        # what has no hash is none, nor what the class does not compare
+        # a part that has no hash, or that the class cannot compare, is passed over
         with contextlib.suppress(Exception):
             if part in held:
                 continue
@@ -201,17 +215,16 @@ def _inside(one: Any) -> list[object] | None:
 
 
 def _fields(kind: type) -> list[list[object]]:
-    """The fields of a dataclass, whether a call of the class may set them, and whether it compares them.
-
-    Variables of the class are none.
+    """The fields of a dataclass, without class variables: for each its name, whether a call of the class sets it, and
+    whether the class compares it. An empty list for any other class.
     """
-    # a class of the tests' has fields there
+    # in a class that a test has derived, lent objects are there: its fields
     own = [one for one in getattr(kind, "__dataclass_fields__", {}).values() if not isinstance(one, _Lent)]
     return [[one.name, one.init, one.compare] for one in own if str(one._field_type) == "_FIELD"]
 
 
 def _tell_logs(logged: list[list[object]]) -> None:
-    """Note all that is logged from now on: what of it counts, the tests' own loggers say."""
+    """Have all that the program logs from now on noted in the list; the tests' side decides what of it counts."""
     import logging
 
     class Teller(logging.Handler):
@@ -224,7 +237,7 @@ def _tell_logs(logged: list[list[object]]) -> None:
 
 
 async def _next(one: Any) -> tuple[object, ...]:
-    """The next item, alone; nothing at the end."""
+    """The next item of an asynchronous iterator, alone in a tuple; an empty tuple at its end."""
     try:
         return (await type(one).__anext__(one),)
     except StopAsyncIteration:
@@ -232,19 +245,26 @@ async def _next(one: Any) -> tuple[object, ...]:
 
 
 def serve(payload: bytes) -> int:
-    """Load the program, and serve until the tests have ended."""
+    """The entry point of the program's jail for tests that carry code: load the program, and answer until the tests
+    have ended. Returns the exit code.
+    """
     asked = json.loads(payload)
-    # its failure is the machine's, and nothing to tell the tests
+    # outside of `ended`: if this fails, the machine has failed, and not the program
     module = run_program.prepare(asked["program"], asked["name"])
     code_values.ask_in_protocols(_Lent)
     return run_program.ended(lambda: _Server(JailLine(LINE), module).run(asked["program"]))
 
 
 class _Server:
+    """The program's side of the line: keeps the program's objects by number, and does what the tests ask of them.
+
+    Objects that the tests lend to the program are represented by objects of `_Lent`.
+    """
+
     def __init__(self, line: JailLine, module: types.ModuleType) -> None:
         self._kept: dict[int, object] = {}
         self._numbers: dict[int, int] = {}
-        # what is told of a class: the tests read the first of it alone
+        # descriptions of classes: the tests read only the first of each
         self._class_told: dict[int, dict[str, object]] = {}
         self._lent: dict[int, Any] = {}
         self._lent_numbers: dict[int, int] = {}
@@ -266,6 +286,7 @@ class _Server:
         self._printed, self._wrong = _Printed(), _Printed()
 
     def run(self, source: str) -> None:
+        """Load the program, report that, and answer until the tests have ended."""
         self._source = source
         try:
             run_program.execute(source, self._module)
@@ -282,12 +303,13 @@ class _Server:
         self._answer_all()
 
     def _help(self) -> None:
-        """Have one thread more answer: all others wait for something."""
+        """Start one more thread that answers, since all others wait for something."""
         self._helpers += 1
         if self._helpers < MOST_AT_ONCE:
             threading.Thread(target=self._answer_all, daemon=True).start()
 
     def _answer_all(self) -> None:
+        """Answer requests until the tests have ended."""
         while True:
             try:
                 request = self._talk.receive_any()
@@ -298,12 +320,14 @@ class _Server:
             self._send(reply, request["in"])
 
     def _send(self, message: dict[str, Any], name: str | None = None) -> None:
+        """Send a message; if it cannot travel, the exception that says so."""
         try:
             self._talk.send(message, name)
         except Exception as exc:  # noqa: BLE001 - what cannot travel is told
             self._talk.send(self._raised(exc), name)
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The reply to one request, with what the program has printed, warned of, logged and written meanwhile."""
         sys.stdout, sys.stderr = self._printed, self._wrong
         try:
             self._patch(request.get("patched", {}), request.get("variables", {}))
@@ -328,7 +352,9 @@ class _Server:
         self._warned.append([self._class(category), str(message)])
 
     def _patch(self, patched: dict[str, object], variables: dict[str, str | None]) -> None:
-        """Put what the tests have in the place of standard functions, or those again; and set the environment."""
+        """Put what the tests have in the place of standard functions, or, for None, the real ones back; and set the
+        environment.
+        """
         os.environ.update({name: value for name, value in variables.items() if value is not None})
         for name in (name for name, value in variables.items() if value is None):
             os.environ.pop(name, None)
@@ -339,7 +365,7 @@ class _Server:
             setattr(module, name, self._real[path] if value is None else self._unpack(value))
 
     def _enter(self, request: dict[str, Any]) -> None:
-        """Have the files, the folder and the arguments that the tests have."""
+        """Take over the files, the working folder and the arguments that the tests have changed."""
         if "files" in request and self._files is not None:
             self._files.take(request["files"])
         if "folder" in request:
@@ -348,7 +374,7 @@ class _Server:
             sys.argv[:] = request["argv"]
 
     def _do_in_loop(self, request: dict[str, Any], loop: int | None) -> dict[str, Any]:
-        """What is asked, in the event loop that stands behind that of the tests."""
+        """Do what is asked, in the program's event loop behind the loop of the tests, if one runs there."""
         reply: dict[str, Any] = {"ok": None}
         match request["do"]:
             case "end":
@@ -366,6 +392,7 @@ class _Server:
         return reply | ({"busy": True} if loop is not None and self._loops.is_busy(loop) else {})
 
     def _do(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Do what is asked: the answer is in `ok`, or `missing` says that the program has no such name."""
         if (do := request["do"]) == "names":
             names = getattr(self._module, "__all__", None) or [name for name in vars(self._module) if name[0] != "_"]
             return {"ok": pack(list(names))}
@@ -411,7 +438,9 @@ class _Server:
             _tell_logs(self._logged)
 
     def _change(self, sets: bool, one: Any, request: dict[str, Any]) -> dict[str, Any]:
-        """Set an attribute, or delete it; what a test has set in a class or the module is a patch, which so ends."""
+        """Set an attribute, or delete it. If the tests have set an attribute of a class or of the module that was there
+        before, to delete it ends their patch: what was there before comes back.
+        """
         name, holds = request["name"], isinstance(one, type | types.ModuleType)
         if sets:
             if holds and name in vars(one):
@@ -425,17 +454,20 @@ class _Server:
         return {"ok": None}
 
     def _derived(self, request: dict[str, Any]) -> type:
-        """A class of the tests' that is built on one of the program's; its methods are asked of them."""
+        """The class that a test derives from one of the program's. Its methods are the tests' own: to call one asks the
+        tests' side.
+        """
         space = {name: _method(self._unpack(part)) for name, part in request["space"].items()}
         space["__module__"] = self._module.__name__
         more = {name: self._unpack(part) for name, part in request["more"].items()}
         bases = tuple(map(self._unpack, request["bases"]))
         made = types.new_class(request["name"], bases, more, lambda own: own.update(space))
-        # what its making has told others of it is to be known there, too
+        # while it was made, other code may have got it: it goes back by the tests' own number
         self._lent_classes[made] = request["own"]
         return made
 
     def _raised(self, exc: BaseException, depth: int = _MOST_CAUSES) -> dict[str, Any]:
+        """The reply that reports an exception of the program, or one of the tests that has passed through it."""
         if id(exc) in self._errors:
             return {"raise": {"back": self._errors[id(exc)][1], "notes": [*map(str, getattr(exc, "__notes__", ()))]}}
         try:
@@ -456,12 +488,14 @@ class _Server:
         return pack(value, self._handle, share=self._shared.share, owns=self._owns)
 
     def _owns(self, kind: type) -> bool:
+        """Whether the program itself defines a class."""
         return kind.__module__ == self._module.__name__
 
     def _own_handle(self, value: object) -> object:
         return self._object(value) if self._owns(type(value)) else None
 
     def _handle(self, value: object) -> object:
+        """JSON of what is no plain data; a value that the tests have lent goes back by its number."""
         if id(value) in self._lent_numbers:
             return {"g": self._lent_numbers[id(value)]}
         if isinstance(value, BaseException):
@@ -473,6 +507,7 @@ class _Server:
         return self._shared.share(value) if isinstance(value, MUTABLE) else self._object(value)
 
     def _object(self, value: object) -> dict[str, object]:
+        """JSON of an object that the tests get a stand-in for: its number, its kind, and its class."""
         kind = "class" if isinstance(value, type) else "function" if isinstance(value, _CALLABLES) else "object"
         kind = "coroutine" if isinstance(value, types.CoroutineType) else kind
         kind = "generator" if isinstance(value, types.GeneratorType) else kind
@@ -490,6 +525,7 @@ class _Server:
         return {"h": told}
 
     def _class(self, kind: type) -> dict[str, object]:
+        """JSON of a class: its number for a class of the tests, or else its description."""
         if kind in self._lent_classes:
             return {"own": self._lent_classes[kind]}
         if id(kind) not in self._class_told:
@@ -497,6 +533,7 @@ class _Server:
         return self._class_told[id(kind)]
 
     def _described(self, kind: type) -> dict[str, object]:
+        """What the tests' side must know of a class to make the class of its stand-ins."""
         bases = [self._class(base) for base in kind.__bases__ if base.__module__ == self._module.__name__]
         builtin = [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins" or base in PLAIN_KINDS]
         plain = next((base for base in PLAIN_KINDS if issubclass(kind, base)), object)
@@ -513,13 +550,14 @@ class _Server:
             "name": kind.__name__,
             "bases": bases,
             "builtin": builtin,
-            # what it and its bases define beside the plain data that they are built on
+            # what it and its bases define beyond the built-in class of plain data that they are built on
             "over": [] if plain is object else sorted({name for base in above for name in vars(base)}),
             "home": kind.__module__,
             "doc": kind.__doc__ if isinstance(kind.__doc__, str) else None,
         }
 
     def _keep(self, value: object) -> int:
+        """The number of an object, by which the tests can ask for it; kept from now on."""
         number = self._numbers.setdefault(id(value), len(self._numbers) + 1)
         self._kept[number] = value
         return number
@@ -528,6 +566,7 @@ class _Server:
         return unpack(value, self._taken)
 
     def _taken(self, value: Any) -> object:
+        """The value for JSON of what is no plain data: an object of the program, or one that the tests lend."""
         if "h" in value:
             return self._kept[value["h"]]
         if "m" in value:
@@ -564,7 +603,15 @@ class _Server:
     def back(
         self, number: int, what: str, arguments: tuple[object, ...], named: dict[str, object] | None = None
     ) -> Any:
-        """Ask the tests' side of an object of theirs."""
+        """Ask the tests' side about an object that it has lent, and give its answer; raises what the tests' object
+        raises.
+
+        Args:
+            number: of the lent object.
+            what: the operation, such as `call` or `attr`.
+            arguments: of the operation.
+            named: its arguments by name.
+        """
         with self._talk.lock:
             packed = [self._pack(part) for part in arguments]
             told = {name: self._pack(part) for name, part in (named or {}).items()}
@@ -579,7 +626,7 @@ class _Server:
         return self._unpack(reply["re"])
 
     def _of_tests(self, told: dict[str, Any]) -> BaseException:
-        """An exception that stands for one of the tests."""
+        """An exception of this side that represents one of the tests."""
         try:
             error: BaseException = self._unpack(told["class"])(*told["args"])
         except Exception:  # noqa: BLE001 - a class that takes other arguments than its `args`
@@ -588,17 +635,18 @@ class _Server:
         return error
 
     def _input(self, prompt: object = "", /) -> str:
+        """Replaces `input`: asks the tests' side, where the test may have replaced it."""
         return str(self.back(0, "input", (str(prompt),)))
 
 
 class _Printed(io.TextIOWrapper):
-    """What the program prints, as text or as bytes."""
+    """The program's `sys.stdout` or `sys.stderr`: keeps what is printed, as text or as bytes, for the next reply."""
 
     def __init__(self) -> None:
         super().__init__(io.BytesIO(), "utf-8", "surrogatepass", newline="", write_through=True)
 
     def taken(self) -> str:
-        """What it has printed since the last time."""
+        """What the program has printed since the last call."""
         self.flush()
         kept: Any = self.buffer
         text: str = kept.getvalue().decode(errors="surrogatepass")
@@ -608,7 +656,7 @@ class _Printed(io.TextIOWrapper):
 
 
 class _TestsInput(io.TextIOBase):
-    """The standard input: that of the tests, which may have replaced it."""
+    """The program's `sys.stdin`: reads from `sys.stdin` of the tests' process, which a test may have replaced."""
 
     def __init__(self, server: _Server) -> None:
         self._server = server
@@ -632,16 +680,19 @@ class _TestsInput(io.TextIOBase):
 
 @functools.cache
 def _named(name: str, *fields: str) -> Any:
+    """A class of named tuples with these fields, for a named tuple of the tests."""
     return collections.namedtuple(name, fields, rename=True)
 
 
-# What the tests tell of a function that they lend, and what it is called here
+# What the tests' side sends of a function that it lends, and the attribute that it becomes
 _OF_LENT = {"name": "__name__", "path": "__qualname__", "home": "__module__", "doc": "__doc__"}
 _OF_LENT |= {"binds": "_binds", "flags": "_flags"}
 
 
 class _Lent:
-    """An object of the tests, such as a function or a node that they hand to the program."""
+    """An object of the tests as the program has it, such as a function or a node that a test hands to the program.
+    Whatever the program does with it asks the tests' side.
+    """
 
     _binds, _flags = False, 0
 
@@ -684,19 +735,25 @@ class _Lent:
 
 
 class _LentCode(types.SimpleNamespace):
+    """The code of a lent function, as far as the program may see it; `refuse` raises for anything else."""
+
     def __getattr__(self, name: str) -> Any:
         return self.refuse()
 
 
 def _method(value: Any) -> Any:
-    """A function of the tests' as a class may hold it; anything else as it is."""
+    """A lent function as a function that binds as a method in a class; any other value as it is."""
     if not isinstance(value, _Lent) or not value._binds:
         return value
     return lambda *arguments, **named: value(*arguments, **named)
 
 
 def _as_coroutine(one: _Lent, kind: str) -> Any:
-    """A coroutine of the tests', or a function that makes them, as what it is to `inspect` and `asyncio`."""
+    """A lent coroutine, or coroutine function, as an object that `inspect` and `asyncio` take for one.
+
+    Args:
+        kind: `wait` for a coroutine, `call` for a function that makes coroutines.
+    """
     if kind == "wait":
         return whole(one)
 
@@ -710,12 +767,20 @@ def _as_coroutine(one: _Lent, kind: str) -> Any:
 
 @functools.cache
 def _lent_class(kind: object, *has: str) -> type[_Lent]:
-    """The class of lent objects that have these operators, and are known as of a class that the program has, too."""
+    """The class for lent objects that have these operators.
+
+    Args:
+        kind: the class that they name as their `__class__`: one that tests and program both define, or that of
+            functions; anything else is ignored.
+        has: the operators, such as `len`.
+    """
     own = {"__class__": property(lambda self: kind)} if isinstance(kind, type) else {}
     return type("_Lent", (_Lent,), {f"__{name}__": _asking(name) for name in has} | own)
 
 
 def _asking(name: str) -> Callable[..., Any]:
+    """The method for an operator of a lent object: it asks the tests' side."""
+
     def ask(self: _Lent, *arguments: object) -> Any:
         if name in ("exit", "aexit"):
             arguments = ()
@@ -725,7 +790,9 @@ def _asking(name: str) -> Callable[..., Any]:
 
 
 def _wait(self: _Lent) -> Generator[None, None, Any]:
-    """Wait for an awaitable of the tests, which takes its steps while the program's event loop gives others theirs."""
+    """Wait for an awaitable of the tests. It takes its steps in the tests' event loop, while the program's loop gives
+    its own other tasks their turns.
+    """
     import asyncio
 
     number, steps = next(_waiting), self._server._loops.is_stepped()
@@ -743,6 +810,7 @@ _waiting = itertools.count(1)
 
 
 def _is_async(value: Any) -> bool:
+    """Whether a function makes coroutines, as `inspect` decides it, which is slow to import."""
     # as `inspect` has it, which is slow to import
     code = getattr(value, "__code__", None)
     return isinstance(code, types.CodeType) and bool(code.co_flags & _COROUTINE)

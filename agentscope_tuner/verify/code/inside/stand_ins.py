@@ -1,8 +1,9 @@
-"""Objects that stand for those of a program in another jail; `remote` makes them.
+"""Objects of the tests' side that stand for objects of the program, which runs in another jail; `remote` makes them.
 
-A stand-in decides nothing itself, and must not let the program decide what the test wants to know: so an object that a
-function returned is never equal to plain data, nor greater, nor a term beside it in a sum, whatever its class defines.
-Such operators are for objects that the test has made itself, by calling a class that it named.
+A test uses such a stand-in like the object itself; whatever it does with it is asked from the program. But the program
+must not decide what the test wants to know. So an object that a function of the program returned is never equal to
+plain data, nor greater, nor a term beside it in a sum, whatever its class defines. Only for objects that the test has
+made itself, by calling a class that it named, does the class define these operators.
 """
 
 from __future__ import annotations
@@ -33,34 +34,36 @@ from agentscope_tuner.verify.code.inside.code_values import pack, unpack
 PYTEST_FILE = "test_program.py"
 #: Why a test has failed that was skipped once the program had answered it: the answer may be why.
 SKIPPED = "skipped, after the program had answered"
-# no test can seed it
+# The order of guesses, which a test's seed must not decide
 _dice = random.SystemRandom()
 
 _DATA = (str, bytes, list, tuple, dict, set, frozenset, int, float)
 _PLAIN_METHODS = {name for kind in _DATA for name in dir(kind) if name[0] != "_"} | {"equals"}
-# Of these, what answers yes or no; what makes a set of two; and what answers with its second argument where it has
-# nothing, as an empty dict does
+# Of these, those that answer yes or no; below, those that make a set of two, and those that answer with their second
+# argument if there is nothing, as an empty dict does
 _SAYING = {name for name in _PLAIN_METHODS if name.startswith("is")} | {"startswith", "endswith", "equals"}
-# What says something of the data that an object holds, and changes none of it
+# Methods that only say something about the data that an object holds
 _OF_CONTENT = (_SAYING - {"equals"}) | {"count", "index", "find", "rindex", "rfind", "bit_length", "bit_count"}
 _OF_SETS = {"difference", "intersection", "symmetric_difference", "union"}
 _WITH_DEFAULT = {"get", "pop", "setdefault"}
-# What looks at all of a mapping, and of plain data
+# Methods that read all of a mapping, and all of plain data
 _LOOKS = {"keys", "values", "items"}
 _LOOKS_AT_DATA = {*_LOOKS, "copy", "split", "rsplit", "splitlines"}
 
 
 class NotComparableError(BaseException):
-    """The program answered with an object of its own where the test needs data. No test may expect that."""
+    """Ends a test: the program answered with an object of its own, and the test needs data. As a BaseException, it
+    passes by a test's `except Exception`.
+    """
 
 
 class CannotTravelError(BaseException):
-    """The test needs the program in its own interpreter."""
+    """Ends a test that needs the program in its own interpreter."""
 
 
 def named(found: Any, name: str) -> Any:
-    """What a test calls `name`. A capital letter says that it means a class: what stands there for a function of
-    another name is no class whose objects may say what they equal.
+    """Give back what a test calls `name`, and note whether it means a class by it, since the name has a capital letter.
+    Only objects of such classes may say what they equal: else a program could put a class in the place of a function.
     """
     if isinstance(found, StandInClass) and name.lstrip("_")[:1].isupper():
         type.__setattr__(found, "_is_class", True)
@@ -68,16 +71,18 @@ def named(found: Any, name: str) -> Any:
 
 
 def told_of(exc: BaseException | None) -> tuple[object, ...]:
-    """An exception of the tests for the program: its built-in type, and its arguments as text."""
+    """An exception of the tests as the program is told of it: the name of its built-in type, and its arguments as text;
+    an empty tuple for None. Of an AssertionError no arguments: they say what the test expects.
+    """
     if exc is None:
         return ()
-    # what a failed assertion says is what the test expects
+    # the message of a failed assertion may hold what the test expects
     words = [] if isinstance(exc, AssertionError) else [_plain_or_text(part) for part in exc.args]
     return built_in(type(exc)), words
 
 
 def built_in(kind: type) -> str:
-    """The name of the first built-in class that a class is built on."""
+    """The name of the first built-in class that a class is built on: `ValueError` for a class built on it."""
     return next(one.__name__ for one in kind.__mro__ if one.__module__ == "builtins")
 
 
@@ -86,20 +91,20 @@ def _plain_or_text(value: object) -> object:
 
 
 def is_thrown(exc: BaseException | None) -> bool:
-    """Whether a test has raised it to see it handled: by `raise`, or by an expression of its own that names nothing of
-    the program and so raises it in every case.
+    """Whether a test has raised an exception to see it handled, as by a context manager of the program: by `raise`, or
+    by an expression such as `1 / 0` that names nothing of the program, and so raises it in every case.
 
-    Whatever else a test ends with may be what it says of the program, also a `raise` behind an `if`.
+    Any other exception that ends a test may be its verdict on the program, also one by a `raise` behind an `if`.
     """
     if not isinstance(exc, Exception) or isinstance(exc, AssertionError | unittest.SkipTest):
         return False
     places, looped = _places(exc), ""
     for trace, path in places:
-        # the first frame is at its `with` again
+        # the outermost frame is back at its `with` statement
         now = _span_of_step(trace.tb_frame, trace.tb_frame.f_lasti)[0] if trace is exc.__traceback__ else None
         # a loop over a generator's call asks for all that it yields
         asked = (ast.Yield,) if looped == trace.tb_frame.f_code.co_name else ()
-        # what no text tells of may be for some cases
+        # without its text, the code may run in some cases only
         if len(path) == 1 or any(_forks(node, path) for node in _ran(path, now) if not isinstance(node, asked)):
             return False
         looped = ast.unparse(path[-1].iter.func) if isinstance(getattr(path[-1], "iter", None), ast.Call) else ""
@@ -107,15 +112,16 @@ def is_thrown(exc: BaseException | None) -> bool:
 
 
 def is_raised(exc: BaseException) -> bool:
-    """Whether a `raise` of the tests raised it; and no `assert`, and nothing in what is raised."""
+    """Whether a `raise` of the tests raised the exception; not an `assert`, nor the expression behind the `raise`."""
     trace, path = next(reversed(_places(exc)), (None, [None]))
     return trace is not None and isinstance(path[-1], ast.Raise) and _is_whole(path[-1], trace)
 
 
 def _places(exc: BaseException) -> list[tuple[types.TracebackType, list[Any]]]:
-    """Where it passed code of the tests, inmost last: what holds the place in their text, from the module inwards.
+    """Where an exception passed through code of the tests, innermost last: each as its traceback, and the path of
+    syntax nodes from the module down to the place.
 
-    The steps that are compiled of it differ from one version of Python to the next.
+    Nodes are compared, since compiled code differs from one version of Python to the next.
     """
     found, trace = [], exc.__traceback__
     while trace is not None:
@@ -126,7 +132,8 @@ def _places(exc: BaseException) -> list[tuple[types.TracebackType, list[Any]]]:
             while inner:
                 path.append(inner[0])
                 inner = [one for one in _parts(path[-1]) if _span(one)[0] <= begin and end <= _span(one)[1]]
-            # what a loop goes over may raise after some rounds; the step is the whole loop's before Python 3.13
+            # the expression that a loop iterates over may raise after some rounds; before Python 3.13 the step is that of
+            # the whole loop
             found.append((trace, path[: -1 if path[-1] is getattr(path[-2:][0], "iter", None) else None]))
         trace = trace.tb_next
     return found
@@ -136,27 +143,32 @@ _parsed = lru_cache(8)(ast.parse)
 
 
 def _span(node: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where a node begins and ends, as pairs of line and column."""
     return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
 
 
 def _span_of_step(frame: types.FrameType, step: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where the source of one step of compiled code begins and ends, as pairs of line and column."""
     first, last, begin, end = next(itertools.islice(frame.f_code.co_positions(), step // 2, None))
-    # of one that no text stands for: all of it
+    # a step without a position counts as all of the text
     return (first or 0, begin or 0), (last or sys.maxsize, end or 0)
 
 
 def _is_whole(node: ast.AST, trace: types.TracebackType) -> bool:
+    """Whether the step at which the exception passed is that whole node, and not a part of it."""
     return _span(node) == _span_of_step(trace.tb_frame, trace.tb_lasti)
 
 
 def _parts(node: ast.AST) -> Iterator[Any]:
-    """The nearest parts of it that have a place."""
+    """The nearest nodes within a node that have a position in the text."""
     for part in ast.iter_child_nodes(node):
         yield from (part,) if hasattr(part, "lineno") else _parts(part)
 
 
 def _ran(path: list[Any], now: tuple[int, int] | None) -> Iterator[Any]:
-    """What ran up to the end of a path: since the `with` that begins `now`, or since the function began."""
+    """The nodes that ran before the end of a path: since its function began, or since the `with` statement that is left
+    at the position `now`.
+    """
     parts = path[:1]
     for node in reversed(path):
         body = getattr(node, "body", None)
@@ -174,7 +186,9 @@ _LOOPS_IN_ONE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _nodes_of(parts: Iterable[ast.AST], path: list[Any]) -> Iterator[Any]:
-    """All nodes with a place. Of what runs elsewhere, is over, or ends the test where it fails: what holds the path."""
+    """All nodes within `parts` that have a position. Left out are functions, comprehensions and assertions, unless the
+    path goes through them: they run elsewhere, or end the test if they fail.
+    """
     for node in parts:
         if node in path or not isinstance(node, (*_OWN_CODE, *_LOOPS_IN_ONE, ast.Assert)):
             yield from (node,) if hasattr(node, "lineno") else ()
@@ -182,7 +196,9 @@ def _nodes_of(parts: Iterable[ast.AST], path: list[Any]) -> Iterator[Any]:
 
 
 def _forks(node: Any, path: list[Any]) -> bool:
-    """Whether what it goes on with, and the path with it, is for some cases."""
+    """Whether a node lets the end of the path run only in some cases, such as an `if` before it; false if the path goes
+    through the condition of that `if`.
+    """
     match node:
         case ast.If() | ast.IfExp() | ast.While():
             return node.test not in path
@@ -197,23 +213,23 @@ def _forks(node: Any, path: list[Any]) -> bool:
         case ast.Try() | ast.TryStar():
             return bool(node.handlers) and not any(one in path for one in node.body)
         case ast.With() | ast.AsyncWith():
-            # it goes on behind a `return` only where the `with` swallowed what was raised before that
+            # code behind a `with` that returns runs only if the `with` swallowed an exception before the `return`
             return node not in path and any(
                 isinstance(one, ast.Return | ast.Break | ast.Continue) for one in ast.walk(node)
             )
         case ast.Yield() | ast.YieldFrom():
-            # who asks may leave it there
+            # whoever iterates over the generator may stop there
             return node not in path
     return isinstance(node, _LOOPS_IN_ONE)
 
 
-# What of Python's own gives the same for the same, and asks nobody
+# Built-in functions that give the same for the same arguments
 _PURE = {"abs", "chr", "divmod", "iter", "len", "max", "min", "next", "ord", "pow", "round", "sorted", "sum"}
 _PURE_MODULES = {"collections", "datetime", "decimal", "fractions", "json", "math", "operator", "re"}
 
 
 def _is_alone(trace: types.TracebackType, path: list[Any]) -> bool:
-    """Whether the expression that raised is made of constants and of what Python itself defines."""
+    """Whether the expression that raised is made of constants and of what Python itself defines, such as `1 / 0`."""
     frame, nodes = trace.tb_frame, [*ast.walk(path[0])]
     known = {*constants_of(path[0]), *(name for name, one in set_once(nodes).items() if isinstance(one, ast.Constant))}
 
@@ -228,6 +244,7 @@ def _is_alone(trace: types.TracebackType, path: list[Any]) -> bool:
 
 
 def _is_of_python(name: str, one: Any) -> bool:
+    """Whether a name means a class, function or module of Python that gives the same for the same arguments."""
     if isinstance(one, types.ModuleType):
         return one.__name__ in _PURE_MODULES
     is_own = type(one) in (type, types.FunctionType, types.BuiltinFunctionType)
@@ -236,7 +253,7 @@ def _is_of_python(name: str, one: Any) -> bool:
     return home in _PURE_MODULES or (home == "builtins" and (isinstance(one, type) or name in _PURE))
 
 
-# No call: a name of Python's own may be the program's
+# Nodes of data. No call is one: a name such as `len` may be the program's
 _OF_DATA = (
     *(ast.Constant, ast.Name, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Subscript, ast.Slice, ast.Compare),
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
@@ -244,7 +261,7 @@ _OF_DATA = (
 
 
 def set_once(nodes: Sequence[ast.AST]) -> dict[str, ast.expr]:
-    """The values of the variables that one assignment sets, and nothing else."""
+    """The variables that are set once, by an assignment such as `x = 1`, with the value's node."""
     stored = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
     stored += Counter(node.arg for node in nodes if isinstance(node, ast.arg))
     told = [node for node in nodes if isinstance(node, ast.Assign) and len(node.targets) == 1]
@@ -253,7 +270,9 @@ def set_once(nodes: Sequence[ast.AST]) -> dict[str, ast.expr]:
 
 
 def constants_of(tree: ast.Module) -> dict[str, ast.expr]:
-    """The variables that one assignment sets to plain data, of which tests only look up items that never change."""
+    """The variables that one assignment sets to plain data, with the value's node: those that tests only read items of,
+    and whose items never change.
+    """
     nodes = [*ast.walk(tree)]
     looked_up = {id(node.value) for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)}
     read = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
@@ -268,7 +287,7 @@ def constants_of(tree: ast.Module) -> dict[str, ast.expr]:
 
 
 def is_data(value: ast.expr, constants: dict[str, ast.expr]) -> bool:
-    """Whether an expression is made of constants."""
+    """Whether an expression is made of literals, operators and variables in `constants` alone, without any call."""
     nodes = [*ast.walk(value)]
     return all(
         isinstance(node, _OF_DATA) and (not isinstance(node, ast.Name) or node.id in constants) for node in nodes
@@ -276,41 +295,45 @@ def is_data(value: ast.expr, constants: dict[str, ast.expr]) -> bool:
 
 
 def is_of_tests(code: types.CodeType) -> bool:
-    """Whether it is code of the tests, and no framework's."""
+    """Whether code belongs to the tests, and not to a framework."""
     return code.co_filename.startswith("<tests") or code.co_filename.endswith(PYTEST_FILE)
 
 
 def number_of(one: Any) -> int:
+    """The number by which the program knows the object for which a stand-in stands."""
     number: int = object.__getattribute__(one, "_number")
     return number
 
 
 class LentDefault:
-    """A default of a function that the tests lend, which the program may hand on to one of them and not look at."""
+    """A default value of a function that the tests lend to the program. The program may hand it on to a function of
+    theirs, and cannot look at it.
+    """
 
     def __init__(self, value: object) -> None:
         self.value = value
 
 
 def own_default(value: Any) -> Any:
-    """What a default is, for the tests' own functions and in a signature; as an answer it is nothing."""
+    """The value of a `LentDefault`, for the tests' own functions; any other value as it is."""
     return value.value if isinstance(value, LentDefault) else value
 
 
 def _signature_of(one: Any) -> Any:
-    """What the program says of the parameters of a function or a class."""
+    """The signature of a function or class of the program; `inspect.signature` reads it from a stand-in."""
     *parameters, result = one._program.operate("signature", one._number)
     told = [[*part[:2], [own_default(own) for own in part[2]], *part[3:]] for part in parameters]
     return code_values.signature([*told, result])
 
 
 def _annotations_of(one: Any) -> dict[str, object]:
+    """The annotations of a function of the program."""
     told = one._program.operate("annotations", one._number)
     return {str(name): code_values.hint(hint) for name, hint in told.items()}
 
 
 class StandInFunction:
-    """A function of the program."""
+    """Stands for a function of the program: to call it calls that function in the other jail."""
 
     __signature__ = property(_signature_of)
     __annotations__ = property(_annotations_of)
@@ -328,20 +351,22 @@ class StandInFunction:
 
 
 class StandInMethod(StandInFunction):
-    """A function of the program that a class of the tests may hold as a method."""
+    """Stands for a function of the program, and binds as a method if a class of the tests holds it."""
 
     def __get__(self, one: object, kind: type | None = None) -> Any:
         return self if one is None else types.MethodType(self, one)
 
 
-# What a test may read of a function or a class, and no framework follows
+# Special attributes that a test may read of a function, of any object, and of a class
 _OF_FUNCTION = {"__wrapped__", "__defaults__", "__kwdefaults__"}
 _OF_WRAPPER = {"__name__", "__wrapped__"}
 _OF_KIND = {"__members__", "__slots__", "__abstractmethods__", "__match_args__"}
 
 
 class LikeBuiltIn(type):
-    """The class of classes of exceptions. One of them that is the program's `Exception` equals that of Python."""
+    """The metaclass of the exception classes that represent the program's on this side. A class that stands for
+    Python's own `Exception`, say, equals that.
+    """
 
     def __eq__(cls, other: object) -> bool:
         return cls is other or vars(cls).get("_stands_for", cls) is other
@@ -351,7 +376,9 @@ class LikeBuiltIn(type):
 
 
 class StandInErrorClass(LikeBuiltIn):
-    """The class of exceptions of the program."""
+    """The metaclass of exception classes that the program defines. Tests can catch such exceptions like any other. To
+    call such a class makes the exception in the program, and to read an attribute asks the program.
+    """
 
     _number: int
     _program: Any
@@ -368,7 +395,9 @@ class StandInErrorClass(LikeBuiltIn):
 
 
 class StandInClass(type):
-    """The class of stand-ins for a class of the program. Calling it makes an object there."""
+    """The metaclass of stand-ins for other classes of the program. To call such a class makes an object in the program.
+    A class statement of the tests that is built on one has the program make a class, too.
+    """
 
     _number: int
     _program: Any
@@ -384,7 +413,7 @@ class StandInClass(type):
             program.cannot_travel = f"its class {name} is built on a class of the program"
             raise CannotTravelError(program.cannot_travel)
         builtins.super = _super  # type: ignore[assignment, misc]
-        # its methods are here, and the program is lent them
+        # its methods run on this side; the program is lent them
         made = super().__new__(cls, name, bases, {**space, "_program": program, "_is_class": True})
         type.__setattr__(made, "_number", program.derive(made, told, more))
         return made
@@ -396,7 +425,7 @@ class StandInClass(type):
         return cls._program.make(cls, cls._number, arguments, named)
 
     def __instancecheck__(cls, one: object) -> bool:
-        # the program's own class may say so, such as a protocol
+        # the program's class may decide this itself, as a protocol does
         return super().__instancecheck__(one) or cls._program.operate("isinstance", cls._number, one) is True
 
     def __getattr__(cls, name: str) -> Any:
@@ -405,7 +434,7 @@ class StandInClass(type):
         found = named(cls._program.ask({"do": "attr", "h": cls._number, "name": name}), name)
         own: object = type(found)
         if own is cls and vars(cls).get("_is_class", False):
-            # a member, such as an Enum's, is as good as one that the test makes
+            # a member of its class, such as an Enum's, counts as made by the test
             object.__setattr__(found, "_made", True)
         return found if vars(cls).get("_is_class", False) else as_of_data(cls._program, found, name)
 
@@ -428,9 +457,9 @@ class StandInClass(type):
         return int(cls._program.operate("len", cls._number))
 
 
-# What binds itself to an object, and can be remade there: a property, say
+# Descriptors that can be made again in the program, such as a property
 _IN_CLASS = (types.FunctionType, StandInFunction, property, classmethod, staticmethod)
-# What a class statement itself puts into a class
+# Names that every class statement puts into a class
 _OF_CLASS = {
     *("__module__", "__qualname__", "__classcell__", "__annotations__"),
     *("__firstlineno__", "__static_attributes__"),
@@ -439,7 +468,7 @@ _own_super = super
 
 
 def _super(*given: Any) -> Any:
-    """`super`, which also knows what the program defines above a class of the tests."""
+    """Replaces `super`: in a class of the tests that is built on one of the program's, it asks the program."""
     if not given:
         frame = sys._getframe(1)
         given = (frame.f_locals["__class__"], frame.f_locals[frame.f_code.co_varnames[0]])
@@ -447,7 +476,7 @@ def _super(*given: Any) -> Any:
 
 
 class _Above:
-    """What `super()` gives a method of a class of the tests that is built on one of the program's."""
+    """What `super()` gives in such a class: attributes as the program defines them above it."""
 
     def __init__(self, kind: StandInClass, one: Any) -> None:
         self.kind, self.one = kind, one
@@ -458,28 +487,30 @@ class _Above:
 
 
 class StandIn:
-    """An object of the program."""
+    """Stands for an object of the program. What a test does with it is asked from the program; see the module for what
+    the program's class may not decide.
+    """
 
     _program: Any
     _number: int
     _made: bool
-    # plain data that a test has made it of; and what an answer held before the test made an object, alone in a list
+    # the data from which a test has made it; and what an answer held before a test made an object, alone in a list
     _given: frozenset[object] = frozenset()
     _frozen: Any = None
     # fields that its class, a dataclass, does not compare
     _passed_over: frozenset[str] = frozenset()
     # the built-in type that the program's class is built on: then it holds that data itself
     _plain: Any = None
-    # its items, and how many questions had been asked then
+    # the number of questions that had been asked when its items were read, and the items
     _seen: tuple[int, list[Any] | tuple[Any, ...] | None] = (-1, None)
-    # if it is no iterable: how many calls there had been, and what it holds and says is in it; and its length
+    # the number of calls when it was asked what it contains, and that, if it is no iterable; the same for its length
     _inside: tuple[int, Any] = (-1, None)
     _length = (-1, 0)
-    # what of it was looked at without its items: its length, or an iteration
+    # what a test has read of it, if it has no list of items: its length, or an iteration
     _looked = ""
-    # whose method it is, and by which name, where plain data has such a method
+    # if it was read as a method that plain data has, too: of which object, and by which name
     _method_of: tuple[Any, str] | None = None
-    # whether it is what arithmetic with plain data gives: 1; or a difference, a remainder, a part in common: 2
+    # 1 if it is a result of arithmetic with plain data; 2 if that is a difference, a remainder or an intersection
     _met = 0
 
     @property
@@ -509,7 +540,7 @@ class StandIn:
             if isinstance(found, StandInFunction | StandInClass):
                 return partial(self._plainly, name, found)
             if isinstance(found, StandIn) and not found._made:
-                # it may be called, or be read
+                # an object that may be called as the method, or be read
                 object.__setattr__(found, "_method_of", (self, name))
         return named(found, name)
 
@@ -536,7 +567,15 @@ class StandIn:
         return one._plainly(name, call, *arguments, **named)
 
     def _plainly(self, name: str, method: Callable[..., Any], /, *arguments: object, **named: object) -> Any:
-        """Call a method that plain data has, of an object that is not the test's: it must not answer for the test."""
+        """Call a method that plain data has as well, such as `startswith`, of an object that a function returned. It
+        must not answer for the test.
+
+        Args:
+            name: of the method.
+            method: calls it in the program.
+            arguments: of the call.
+            named: its arguments by name.
+        """
         if name in _OF_CONTENT and hasattr(self._plain, name):
             return getattr(self._plain, name)(self, *arguments, **named)
         if name in _LOOKS_AT_DATA and hasattr(self._plain, name):
@@ -552,14 +591,23 @@ class StandIn:
         if hasattr(self._plain, "__contains__"):
             return bool(self._plain.__contains__(self, item))
         if self._inside[0] != self._program.calls:
-            # before it is told what is looked for; and the same for all looks at it
+            # asked before the program learns what is looked for, and once, so that all answers agree
             object.__setattr__(self, "_inside", (self._program.calls, self._operate("inside")))
         if self._inside[1] is not None:
             self._look(self._looked)
         return any(item is one or item == one for one in (self if self._inside[1] is None else self._inside[1]))
 
     def _looked_over(self, name: str, found: Any, length: int | None) -> Any:
-        """What it says are all its keys, values, items or parts: as many as the data, or else its length, tell."""
+        """What the program says are all keys, values, items or parts of the object.
+
+        Args:
+            name: of the method that the test called, such as `keys`.
+            found: what that gave.
+            length: how many there must be; if None, as many as the object's length.
+
+        Raises:
+            NotComparableError: there are more or fewer.
+        """
         if not isinstance(found, list | tuple | set | frozenset | dict | types.GeneratorType | StandIn):
             return found
         items = [*found]
@@ -569,13 +617,15 @@ class StandIn:
         if length not in (None, len(items)):
             raise NotComparableError(f"the program's {type(self).__name__} has other {name} than it holds")
         if isinstance(found, StandIn):
-            # the next look at it finds what was counted
+            # whoever reads it next finds the items that were counted
             object.__setattr__(found, "_seen", (self._program.questions, items))
         return iter(items) if hasattr(type(found), "__next__") else found
 
     def _items(self) -> list[Any] | tuple[Any, ...] | None:
-        """Its items, if it is a collection that a function returned: asked once for all looks at it, which then agree.
-        Those of a mapping are a tuple.
+        """The items of a collection that a function returned; those of a mapping are a tuple. None for any other
+        object.
+
+        They are asked for once, so that all that a test reads of them agrees.
         """
         if self._made or self._plain is not None:
             return None
@@ -595,7 +645,11 @@ class StandIn:
         return length
 
     def _look(self, what: str) -> None:
-        """Raise where its length and what an iteration gives would have nothing to do with each other."""
+        """Note that a test has read the length (or the items) of an object that has no list of items.
+
+        Raises:
+            NotComparableError: it has read the other of the two, which need not agree.
+        """
         is_other = self._looked not in ("", what)
         if self._inside[1] is not None and self._inside[0] == self._length[0]:
             is_other |= len(self._inside[1]) > self._length[1]
@@ -627,7 +681,7 @@ class StandIn:
             return iter([*items])
         self._look("an iteration")
         found = self._operate("iter")
-        # one that is its own iterator must not be asked for it again
+        # an object that is its own iterator must not be asked for an iterator again
         return found if hasattr(type(found), "__next__") else iter(found)
 
     def __hash__(self) -> int:
@@ -644,19 +698,19 @@ class StandIn:
             is_same = self._plain.__eq__(self, other)
             if is_same is True or not self._made or isinstance(other, StandIn):
                 return is_same
-            # what it holds may be more than what it shows, as where each key has several values
+            # it may hold more than its data shows, such as several values for each key
             return self._knows(other)
         own: object = self.__class__
         if own is types.SimpleNamespace and type(other) is own:
             return bool(self.__dict__ == vars(other))
         if self._may_meet(other):
             is_own_to_say = self._made == other._made  # type: ignore[attr-defined]
-            # before its class is asked, which may make them the same
+            # read before the class is asked, which could make the two the same
             states = () if is_own_to_say else self._states(other)
             is_same = self._operate("eq", other) is True and not self._equals_anything()
             return is_same and (is_own_to_say or self._holds_the_same(*states))
         if type(other) is own and own in self._program.known.values():
-            # by what the tests' class compares
+            # so that Python asks the class of the tests
             return NotImplemented
         if self._made or isinstance(other, StandIn):
             return self._made and self._knows(other)
@@ -677,7 +731,7 @@ class StandIn:
         return self._operate("enter")
 
     def __exit__(self, kind: object, exc: BaseException | None, trace: object) -> bool:
-        # it may undo something; but only what a test raises to see it handled is its to forgive
+        # the program is told in any case, but may only swallow what a test raised to see it handled
         return self._operate("exit", *told_of(exc)) is True and is_thrown(exc)
 
     async def __aenter__(self) -> Any:
@@ -696,29 +750,38 @@ class StandIn:
         return items[0]
 
     def _equals_anything(self) -> bool:
+        """Whether the program's class says that the object equals even a new `object()`."""
         noted = dict(self._program.withheld)
         try:
             return self._operate("eq", object()) is True
-        # it asks for what only its own have
+        # it reads attributes that only objects of its class have
         except Exception:  # noqa: BLE001
             return False
         finally:
             self._program.withheld = noted
 
     def _states(self, other: Any) -> tuple[Any, object, object]:
-        """An object that a test has made, what it holds, and what the program's answer beside it does.
+        """Of two objects, one of which the test has made: that one, what it holds, and what the other one, an answer,
+        holds.
 
-        That is what the answer held before the program was told of the object, so that no class can have it agree.
+        An answer's state is the one that was recorded before the program saw the test's object, so that no class can
+        change it to agree.
         """
         answer, made = (self, other) if other._made else (other, self)
         held = answer._operate("state") if answer._frozen is None else answer._frozen[0]
         return made, made._operate("state"), held
 
     def _holds_the_same(self, made: Any, wanted: object, held: Any) -> bool:
-        """Whether an answer holds what the test has made the object of that it is compared with."""
+        """Whether an answer holds the data from which the test has made the object that it is compared with.
+
+        Args:
+            made: the test's object.
+            wanted: what that holds.
+            held: what the answer holds.
+        """
         given = made._given
         parts: dict[str, Any] = wanted if isinstance(wanted, dict) else {}
-        # what a dataclass says that it does not compare
+        # fields that the dataclass does not compare
         passed_over = {name: given_of(part) for name, part in parts.items() if name in type(made)._passed_over}
         told = {
             name: own
@@ -729,7 +792,8 @@ class StandIn:
         if not given:
             is_same = True
         elif told and held.keys() == parts.keys() and self._covers(covered, given, _alike(held, wanted)):
-            # what it holds beside may be the same for all: then other data must make another object
+            # if it holds more than the data it was made of, that may be the same for all objects: then an object that
+            # is made of other data must differ
             is_all_given = all(given_of(part) <= given for part in parts.values())
             is_same = (is_all_given and not made._others()) or made._differs({name: parts[name] for name in told})
         else:
@@ -740,16 +804,22 @@ class StandIn:
 
     @staticmethod
     def _covers(covered: frozenset[object], given: frozenset[object], is_whole: bool) -> bool:
-        """Whether fields hold all that an object was made of; zeros may be left out where all fields are the same."""
+        """Whether fields hold all data that an object was made of. Zeros may be missing if all fields are the same.
+
+        Args:
+            covered: the data in these fields.
+            given: the data that the object was made of.
+            is_whole: whether all fields are the same.
+        """
         return given <= covered or (is_whole and frozenset(filter(None, given)) <= covered)
 
     def _others(self) -> list[Any]:
-        """Objects of its class that the test has made of other data."""
+        """Objects of the same class that the test has made of other data."""
         found = [one for one in self._program.made if type(one) is type(self) and one._given != self._given]
         return found[-_MOST_OTHERS:]
 
     def _differs(self, parts: dict[str, Any]) -> bool:
-        """Whether an object that is made of other data holds something else in these fields."""
+        """Whether an object that is made of other data holds something else in one of these fields."""
         for one in self._others() or self._program.made_otherwise(self):
             state = one._operate("state")
             if isinstance(state, dict) and any(not _alike(state.get(name), part) for name, part in parts.items()):
@@ -757,10 +827,10 @@ class StandIn:
         return False
 
     def _knows(self, other: object) -> bool:
-        """Whether it is `other` by its own word, which it gives before it is told anything.
+        """Whether the object says by itself that it is `other`, before the program sees `other`.
 
-        The program names what data it may be, and its class then says which of these it is: so it has one guess, as if
-        it had returned that.
+        The program says which data the object may be, and its class then says which of these it equals: that must be
+        `other` alone. So the program has one guess, as if it had returned the data.
         """
         kinds = (int, float, complex, Decimal) if isinstance(other, int | float | complex | Decimal) else (type(other),)
         views = self._program.ask({"do": "op", "op": "views", "h": self._number, "args": []})
@@ -774,39 +844,42 @@ class StandIn:
         _dice.shuffle(told)
         if [view for view in told if self._operate("eq", view) is True] != [other]:
             return False
-        # it has answered: only now may it see what is expected
+        # only now that it has answered may the program see what is expected
         return not self._equals_anything() and self._operate("eq", _more_than(other)) is not True
 
     def _may_meet(self, other: object) -> bool:
-        """Whether the program's own class may say how this object compares: with one that the test has made, or with
-        another of its class, both of which the program has chosen.
+        """Whether the program's own class may say how this object compares with `other`: if the test has made one of
+        them, or if both are of that class.
         """
         is_own = type(self) is type(other) and isinstance(type(self), StandInClass)
         return isinstance(other, StandIn) and (self._made or other._made or is_own)
 
     def _is_data(self, other: object) -> bool:
-        """Whether what it holds is compared: with data, or with another that is built on data, if the test has not made
-        both.
+        """Whether the data in this object is compared, and not the object: with plain data, or with another object that
+        holds data, unless the test has made both.
         """
         if self._plain is None or not isinstance(other, StandIn):
             return self._plain is not None
         return other._plain is not None and not (self._made and other._made)
 
     def _meet(self, name: str, other: object) -> Any:
+        """The result of a binary operator, such as `add` or `lt`, with another operand."""
         if self._is_data(other) and (name in _COMPARING or not (self._made or self._may_meet(other))):
             how = getattr(self._plain, f"__{name.rstrip('_')}__", None)
             return NotImplemented if how is None else how(self, other)
         return self._marked(name, other, self._operate(name, other))
 
     def _marked(self, name: str, other: object, answer: Any) -> Any:
-        """The answer; one of arithmetic with plain data, by which a test may compare, is marked as such."""
+        """The result of an operator. If it is of arithmetic with plain data, it is marked, since a test may compare by
+        it: a difference of 0 would be the program's word that an object equals the data.
+        """
         if answer is NotImplemented:
             return answer
         is_own = isinstance(answer, StandIn) and answer._plain is None
         if self._may_meet(other) or isinstance(other, _FUNCTIONS):
             met = self._met
         elif name in _COMPARING or not (self._made or is_own):
-            # an error is an answer; anything else would be one for the test
+            # an error would have been a fair answer; any other would decide for the test
             raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
         else:
             is_less = name.removeprefix("i").removeprefix("r").rstrip("_") in _LESS
@@ -822,11 +895,18 @@ class StandIn:
         return answer
 
     def _refuse_read(self, least: int = 2) -> None:
-        """Raise where the program's arithmetic with data would be read as data."""
+        """Raise NotComparableError if the object is the result of arithmetic with data, and is now read as data.
+
+        Args:
+            least: the mark (`_met`) from which on it is refused.
+        """
         if self._met >= least and not (self._made and least > 1):
             raise NotComparableError(f"the program's {type(self).__name__} is compared by arithmetic with data")
 
     def _operate(self, name: str, *others: object) -> Any:
+        """Ask the program for an operator of the object. If the test has made the object, a result of its class counts
+        as made by the test, too.
+        """
         answer = self._program.operate(name, self._number, *others)
         if isinstance(answer, StandIn) and type(answer) is type(self) and self._made:
             object.__setattr__(answer, "_made", True)
@@ -834,17 +914,17 @@ class StandIn:
 
 
 _MOST_OTHERS = 5
-# How near to 1 a quotient may be of two that a test takes for the same
+# How near to 1 the quotient of two values may be that a test takes for the same
 _ABOUT = 0.1
 
 
 def given_of(value: Any) -> frozenset[object]:
-    """The numbers, texts and so on in data, at any depth: what a test makes an object of, and what an object holds."""
-    # a mock may say that it is one
+    """All numbers, texts and so on in data, at any depth: what a test makes an object of, or what an object holds."""
+    # by its type: a mock may pass for a stand-in by `isinstance`
     if issubclass(type(value), StandIn):
         return frozenset(value._given)
     if isinstance(value, dict):
-        # the names of an object's fields are no data
+        # `{"": fields}` is the state of an object: the names of its fields are no data
         parts = value[""].values() if value.keys() == {""} else [*value, *value.values()]
         return frozenset().union(*map(given_of, parts))
     if isinstance(value, list | tuple | set | frozenset | deque):
@@ -863,7 +943,7 @@ def given_of(value: Any) -> frozenset[object]:
 
 
 def otherwise(data: Any) -> Any:
-    """Other data of the same kind; None where none is known."""
+    """Data of the same kind that differs, such as `[2, 2]` for `[1, 2]`; None if there is no way known here."""
     if isinstance(data, bool):
         return not data
     if isinstance(data, int | float | Decimal | Fraction):
@@ -875,7 +955,7 @@ def otherwise(data: Any) -> Any:
         return data - day if data == type(data).max else data + day
     if type(data) not in (list, tuple, dict):
         return None
-    # a part of it is another
+    # the first part for which there is a way becomes another
     parts = [[key, part] for key, part in data.items()] if isinstance(data, dict) else [[None, part] for part in data]
     for place in parts:
         if (other := otherwise(place[1])) is not None:
@@ -885,7 +965,7 @@ def otherwise(data: Any) -> Any:
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Whether two states are the same, up to what arithmetic with floats leaves."""
+    """Whether two states are the same, up to rounding errors of floats."""
     if isinstance(one, float) or isinstance(other, float):
         numbers = isinstance(one, int | float) and isinstance(other, int | float)
         return numbers and math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-9)
@@ -897,7 +977,10 @@ def _alike(one: Any, other: Any) -> bool:
 
 
 def _more_than(data: Any) -> object:
-    """Data of the same kind that is not the same."""
+    """Data that does not equal `data`, mostly of the same kind: `[1, None]` for `[1]`, 4 for 3.
+
+    An object that says it equals this, too, would equal anything.
+    """
     if isinstance(data, list | tuple | str | bytes):
         more: Any = {list: [None], tuple: (None,), str: "~", bytes: b"~"}
         return data + next(more[kind] for kind in more if isinstance(data, kind))
@@ -907,10 +990,10 @@ def _more_than(data: Any) -> object:
 
 
 class Difference:
-    """Plain data that the program's class says is the difference between an object and other data.
+    """The difference between an object of the program and plain data, as the program's class has it.
 
-    It equals what it should. But nothing and zero would be the program's word that both are the same, so no test gets
-    to see those, nor anything that it could compare with a bound.
+    It equals the value that it should have. But a difference of 0 would be the program's word that both are the same.
+    So no test may see whether it is 0, nor compare it with a bound: that ends the test.
     """
 
     def __init__(self, value: Any, name: str) -> None:
@@ -952,7 +1035,9 @@ class Difference:
 
 
 def found_in_class(self: Any, one: Any, kind: type | None = None) -> Any:
-    """What the program's descriptor gives, in a class of the tests that is built on the program's."""
+    """The `__get__` of a program's descriptor that a class of the tests has inherited: asks the program for the
+    attribute.
+    """
     if not isinstance(one, StandIn):
         return self
     held = (name for base in type(one).__mro__ for name, part in vars(base).items() if part is self)
@@ -960,7 +1045,9 @@ def found_in_class(self: Any, one: Any, kind: type | None = None) -> Any:
 
 
 class NearOne(Difference):
-    """The same for a quotient that is about 1, which would be the program's word that both are nearly the same."""
+    """A quotient of about 1 of an object and plain data. It would be the program's word that both are nearly the same,
+    so it is treated like a `Difference`.
+    """
 
     def _plus(self, other: Any) -> Any:
         self._refuse()
@@ -969,7 +1056,7 @@ class NearOne(Difference):
 
 
 class StandInIterator(StandIn):
-    """An object of the standard library's, such as one of `zip`, that stands for its items."""
+    """Stands for an iterator of the program, or for an object of the standard library's such as one of `zip`."""
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -983,7 +1070,9 @@ class StandInIterator(StandIn):
 
 
 class StandInView(StandIn):
-    """A view of a dictionary's keys or items, or of bytes, which equals a set, or bytes, with what it gives."""
+    """Stands for a view of a dictionary's keys or items, or of bytes. It equals a set, or bytes, that holds what it
+    gives.
+    """
 
     def __eq__(self, other: object) -> Any:
         if isinstance(other, bytes | bytearray | memoryview):
@@ -1003,13 +1092,19 @@ VIEWS = {type({}.keys()).__name__, type({}.items()).__name__, memoryview.__name_
 
 
 def as_of_data(program: Any, found: Any, name: str) -> Any:
-    """An attribute of what the test has not made; a method that plain data has, too, must not answer for the test."""
+    """An attribute of an object that the test has not made. A method that plain data has as well is wrapped, so that
+    its answer is checked (`_told`).
+    """
     is_method = name in _PLAIN_METHODS and isinstance(found, StandInFunction)
     return partial(_told, program, found, name) if is_method else found
 
 
 def _told(program: Any, method: Callable[..., Any], name: str, /, *arguments: object, **named: object) -> Any:
-    """What such a method answers, unless it says what the test may want to hear."""
+    """Call a method that plain data has as well, such as `startswith`, and give its answer.
+
+    Raises:
+        NotComparableError: the answer could say just what the test hopes for, such as True, or the argument itself.
+    """
     given = [*arguments, *named.values()]
     program.is_told |= bool(given)
     answer = method(*arguments, **named)
@@ -1018,7 +1113,7 @@ def _told(program: Any, method: Callable[..., Any], name: str, /, *arguments: ob
     kind = type(answer)
     if name in _WITH_DEFAULT and kind in (type(None), *map(type, given[1:])) and answer in (None, *given[1:]):
         return answer
-    # yes or no, in whatever kind; nothing; or what it is given
+    # a yes or no of any kind, something empty, or the argument itself
     is_said = name in _SAYING or kind is bool or (kind in _DATA and not answer and kind not in (int, float))
     is_said |= name in _OF_SETS and not isinstance(answer, StandIn | set | frozenset)
     echoed = given[1:] if kind in (int, float) else given
@@ -1026,12 +1121,14 @@ def _told(program: Any, method: Callable[..., Any], name: str, /, *arguments: ob
     if is_said:
         raise NotComparableError(f"the program answered with an object of its own that has a method {name!r}")
     if isinstance(answer, StandIn) and not answer._made and not all(isinstance(one, StandIn) for one in given):
-        # it may say that there is nothing left
+        # it could say, as data, that nothing is left
         object.__setattr__(answer, "_met", max(answer._met, 2 if name in _OF_SETS - {"union"} else 1))
     return answer
 
 
 def _operator(name: str, *, swapped: bool = False) -> Callable[[StandIn, object], Any]:
+    """The method of StandIn for a binary operator, such as `add`; if `swapped`, for `__radd__`."""
+
     def operate(self: StandIn, other: object) -> Any:
         if not swapped:
             return self._meet(name, other)
@@ -1044,6 +1141,8 @@ def _operator(name: str, *, swapped: bool = False) -> Callable[[StandIn, object]
 
 
 def _unary(name: str) -> Callable[..., Any]:
+    """The method of StandIn for an operator that takes this object alone, such as `neg`, or a key beside it."""
+
     def operate(self: StandIn, *others: object) -> Any:
         self._refuse_read(1 if name in (*_ROUNDING, "int", "index") else 2)
         return self._operate(name, *others)
@@ -1056,7 +1155,7 @@ _BINARY = (
     *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "divmod"),
     *("lshift", "rshift", "and", "or", "xor"),
 )
-# What tells of something how it differs from the data beside it
+# Operators whose result shows how an object differs from the data beside it
 _LESS = ("sub", "floordiv", "mod", "divmod", "shift", "and", "or", "xor")
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
 _ROUNDING = ("abs", "round", "float", "complex", "floor", "ceil", "trunc")
@@ -1079,7 +1178,7 @@ for _name in (*_UNARY, *_KEYED):
     setattr(StandIn, f"__{_name}__", _unary(_name))
 
 
-# What a stand-in has of itself, whatever data it holds
+# Methods that a stand-in keeps, whatever data it holds
 _OF_STAND_IN = {
     *("__class__", "__new__", "__init__", "__init_subclass__", "__subclasshook__", "__getattribute__", "__getattr__"),
     *("__setattr__", "__delattr__", "__dict__", "__dir__", "__doc__", "__module__", "__annotations__", "__weakref__"),
@@ -1088,12 +1187,12 @@ _OF_STAND_IN = {
 
 
 def of_data(plain: type, over: set[str], fields: list[str]) -> dict[str, Any]:
-    """What the stand-in for a class that is built on plain data does here, and what it asks.
+    """What the class of stand-ins defines for a class of the program that is built on plain data, such as `list`.
 
     Args:
-        plain: the built-in type. Its objects hold the data, and do here what the program's class does not define anew.
-        over: the names that this class defines.
-        fields: the names of items, of a named tuple.
+        plain: the built-in type. Stand-ins hold the data, and do here what the program's class does not define anew.
+        over: the names that the program's class defines; these ask the program.
+        fields: the names of the items, if it is a named tuple.
     """
     space: dict[str, Any] = {"_plain": plain}
     over = over | ({"__getitem__"} if "__missing__" in over else set())
@@ -1105,30 +1204,39 @@ def of_data(plain: type, over: set[str], fields: list[str]) -> dict[str, Any]:
         elif is_operator and name in own:
             is_reflected = name[2:-2].removeprefix("r").removeprefix("i") in _BINARY
             asked = own[name] if name in over or not is_reflected else lambda self, other: NotImplemented
-            # a list has no hash, and a class that is built on it may
+            # only if the data can do it: a list has no hash, while a class that is built on it may have one
             is_read = getattr(plain, name, None) is not None and name[2:-2] in _READING
             space[name] = _read(asked, getattr(plain, name)) if is_read else asked
         elif name in over and name[0] != "_":
             space[name] = _asked(name)
     if "__missing__" in over:
         space["__missing__"] = _missing
-    # a class that has none is asked
+    # for other classes, `_fields` is asked from the program
     space |= {"_fields": tuple(fields)} if fields else {}
     return space | {name: property(operator.itemgetter(at)) for at, name in enumerate(fields) if name[0] != "_"}
 
 
 def _asked(name: str) -> property:
+    """A property that asks the program for the attribute."""
     return property(lambda self: StandIn.__getattr__(self, name))
 
 
 def _missing(self: StandIn, key: object) -> Any:
-    """What stands for a key that the data does not hold; an object that the test has made is asked for every key."""
+    """The `__missing__` of a dictionary's stand-in: the value for a key that its data does not hold, as the program has
+    it.
+    """
     method = self._program.ask({"do": "attr", "h": self._number, "name": "__missing__"})
     return _told(self._program, method, "__missing__", key)
 
 
 def _read(asked: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-    """An operator that reads data: what a function returned is what it holds, whatever its class makes of it."""
+    """An operator that reads data, such as `len`. For an object that a function returned, the data itself answers,
+    whatever the program's class defines; for one that the test has made, the program is asked.
+
+    Args:
+        asked: the operator that asks the program.
+        plain: that of the built-in type.
+    """
 
     def read(self: Any, *given: object) -> Any:
         if self._made:
@@ -1140,14 +1248,14 @@ def _read(asked: Callable[..., Any], plain: Callable[..., Any]) -> Callable[...,
 
 
 def new(kind: type, data: Any) -> Any:
-    """A new stand-in, with the data that it holds."""
+    """A new stand-in of a class; if this is built on plain data, with the data that it holds."""
     plain = vars(kind).get("_plain", getattr(kind, "_plain", None))
     if plain is None or data is None:
         return (plain or object).__new__(kind)
     if not isinstance(data, plain):
         raise TypeError(f"no {plain.__name__}")
     if plain is float and data != data:
-        # no number, whatever its class
+        # NaN stays a plain float, whatever its class
         return data
     if plain is Fraction:
         one: Any = object.__new__(kind)
@@ -1158,5 +1266,5 @@ def new(kind: type, data: Any) -> Any:
 
 
 def _plain_of(value: Any) -> Any:
-    """The data that a stand-in holds, alone."""
+    """The plain data that a stand-in holds; any other value as it is."""
     return unpack(pack(value)) if isinstance(value, StandIn) else value
