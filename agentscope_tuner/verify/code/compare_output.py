@@ -346,12 +346,12 @@ def accepts(
         JailBroken: the jail failed.
     """
     begun = time.monotonic()
-    said = _asked(jail(), checker, test, printed, min(_SECONDS, seconds))
+    said = _run_checker(jail(), checker, test, printed, min(_SECONDS, seconds))
     taken = time.monotonic() - begun
 
     def said_of(changed: str) -> Ending:
         seconds = 1.0 + 2 * said.cpu_seconds
-        return _asked(jail(), checker, test, changed.encode(errors="surrogateescape"), seconds)
+        return _run_checker(jail(), checker, test, changed.encode(errors="surrogateescape"), seconds)
 
     text = printed.decode(errors="surrogateescape")
     odd = [_overflows(one, whole="float" in checker) for one in (test.given, test.expected, text)]
@@ -362,14 +362,14 @@ def accepts(
         others = [(one, digits) for digits in drawn for one in _with_others(text, digits)]
         if not any(_follows(said, said_of(one), one, digits) for one, digits in others):
             return True, taken
-    own = _asked(jail(), checker, test, test.expected.encode(errors="replace"), _SECONDS)
+    own = _run_checker(jail(), checker, test, test.expected.encode(errors="replace"), _SECONDS)
     if not _is_full(own):
         how = f"{own.kind}, exit code {own.status}, {own.stdout[:100]!r}"
         raise CheckerError(f"the checker of the row does not accept its own output: {how}")
     return False, time.monotonic() - begun
 
 
-def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: float) -> Ending:
+def _run_checker(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: float) -> Ending:
     """Run the checker in a jail, on the test's input, its expected output, and `printed`."""
     contents = (test.given.encode(errors="replace"), test.expected.encode(errors="replace"), printed)
     has_odd = [bool(_NOT_FINITE.search(one)) for one in contents]

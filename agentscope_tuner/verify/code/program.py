@@ -81,7 +81,7 @@ def find_program(output: str, place: ProgramPlace, language: str, tests: TestSet
             `whole`: without a block, all of the output is the program.
         tests: their names tell the program's block from one that only uses it, as an example does.
     """
-    said = _said(output)
+    said = _without_reasoning(output)
     if len(said) > _MOST_CHARS:
         return FoundProgram(None, f"over the bounds: {len(said):,} characters")
     if place == "tag":
@@ -104,7 +104,7 @@ _TEXT = re.compile(r"'[^'\n]{0,300}'|\"[^\"\n]{0,300}\"")
 _LESS = "\ue01f"
 
 
-def _said(output: str) -> str:
+def _without_reasoning(output: str) -> str:
     """The output without its reasoning, such as `<think>…</think>`. Tags in string literals of a fenced block belong to
     the program, and do not count.
     """

@@ -284,7 +284,7 @@ class Replays:
             loops = {loop for loop, begun in run.loops.items() if not begun and self._idle[loop] > 0}
             if run.is_uneven and self._lacks(run):
                 found[run.name] = TOO_FEW
-            elif loops and self._is_idle(run, loops):
+            elif loops and self._skips_its_loops(run, loops):
                 found[run.name] = EMPTY
         self._end = min(self._end, time.process_time() + _SECONDS / 2)
         for places in self._differing():
@@ -340,7 +340,7 @@ class Replays:
             for side, one in pairs.longer.items()
         )
 
-    def _is_idle(self, run: _Run, loops: set[int]) -> bool:
+    def _skips_its_loops(self, run: _Run, loops: set[int]) -> bool:
         """Whether a test, of which these `loops` have not begun, passes if an answer has items and one of the loops
         begins. So its empty answer was not checked. True as well if its messages were too many to keep.
         """

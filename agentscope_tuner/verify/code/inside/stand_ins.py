@@ -132,8 +132,8 @@ def _places(exc: BaseException) -> list[tuple[types.TracebackType, list[Any]]]:
             while inner:
                 path.append(inner[0])
                 inner = [one for one in _parts(path[-1]) if _span(one)[0] <= begin and end <= _span(one)[1]]
-            # the expression that a loop iterates over may raise after some rounds; before Python 3.13 the step is that of
-            # the whole loop
+            # the expression that a loop iterates over may raise after some rounds; before Python 3.13 the step is that
+            # of the whole loop
             found.append((trace, path[: -1 if path[-1] is getattr(path[-2:][0], "iter", None) else None]))
         trace = trace.tb_next
     return found
@@ -583,7 +583,7 @@ class StandIn:
             return self._looked_over(name, method(*arguments, **named), length)
         if self._plain is None and name in _LOOKS and not arguments:
             return self._looked_over(name, method(), None)
-        return _told(self._program, method, name, *arguments, **named)
+        return _checked_answer(self._program, method, name, *arguments, **named)
 
     def __contains__(self, item: object) -> bool:
         if self._made:
@@ -845,7 +845,7 @@ class StandIn:
         if [view for view in told if self._operate("eq", view) is True] != [other]:
             return False
         # only now that it has answered may the program see what is expected
-        return not self._equals_anything() and self._operate("eq", _more_than(other)) is not True
+        return not self._equals_anything() and self._operate("eq", _unequal(other)) is not True
 
     def _may_meet(self, other: object) -> bool:
         """Whether the program's own class may say how this object compares with `other`: if the test has made one of
@@ -949,7 +949,7 @@ def otherwise(data: Any) -> Any:
     if isinstance(data, int | float | Decimal | Fraction):
         return data + 1
     if isinstance(data, str | bytes):
-        return _more_than(data)
+        return _unequal(data)
     if isinstance(data, datetime.date | datetime.timedelta):
         day = datetime.timedelta(days=1)
         return data - day if data == type(data).max else data + day
@@ -976,7 +976,7 @@ def _alike(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _more_than(data: Any) -> object:
+def _unequal(data: Any) -> object:
     """Data that does not equal `data`, mostly of the same kind: `[1, None]` for `[1]`, 4 for 3.
 
     An object that says it equals this, too, would equal anything.
@@ -1093,13 +1093,13 @@ VIEWS = {type({}.keys()).__name__, type({}.items()).__name__, memoryview.__name_
 
 def as_of_data(program: Any, found: Any, name: str) -> Any:
     """An attribute of an object that the test has not made. A method that plain data has as well is wrapped, so that
-    its answer is checked (`_told`).
+    its answer is checked (`_checked_answer`).
     """
     is_method = name in _PLAIN_METHODS and isinstance(found, StandInFunction)
-    return partial(_told, program, found, name) if is_method else found
+    return partial(_checked_answer, program, found, name) if is_method else found
 
 
-def _told(program: Any, method: Callable[..., Any], name: str, /, *arguments: object, **named: object) -> Any:
+def _checked_answer(program: Any, method: Callable[..., Any], name: str, /, *arguments: object, **named: object) -> Any:
     """Call a method that plain data has as well, such as `startswith`, and give its answer.
 
     Raises:
@@ -1226,7 +1226,7 @@ def _missing(self: StandIn, key: object) -> Any:
     it.
     """
     method = self._program.ask({"do": "attr", "h": self._number, "name": "__missing__"})
-    return _told(self._program, method, "__missing__", key)
+    return _checked_answer(self._program, method, "__missing__", key)
 
 
 def _read(asked: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:

@@ -103,7 +103,7 @@ def test_other_data_of_the_same_kind(data: Any, other: object) -> None:
     ],
 )
 def test_data_that_is_not_the_same(data: Any, more: object) -> None:
-    assert stand_ins._more_than(data) == more
+    assert stand_ins._unequal(data) == more
 
 
 @pytest.mark.parametrize(
