@@ -42,8 +42,8 @@ def same_output(printed: str, expected: str, *, tolerance: float, unordered: boo
     not give the expected text away.
 
     `same_output("1 2", "1 3", tolerance=1e-6)` is `"line 1 has '2'"`. Lines are compared word by word; white space at
-    their ends and empty lines at the end of all do not count. A word that `expected` writes with a decimal point is a
-    number: a printed number may differ from it by `tolerance`, absolutely or relatively.
+    their ends and empty lines at the end of all do not count. A word that `expected` writes with a decimal point or an
+    exponent is a number: a printed number may differ from it by `tolerance`, absolutely or relatively.
 
     Args:
         unordered: whether lines may come in any order.
@@ -60,7 +60,9 @@ def same_output(printed: str, expected: str, *, tolerance: float, unordered: boo
 
 
 def _other_words(words: Sequence[str], other: Sequence[str], tolerance: float) -> str | None:
-    """The first word that differs, or the number of words if that differs; None if the lines agree."""
+    """How one line differs from another: the first other word, `'2'` for `1 2` beside `1 3`, or the number of words if
+    that differs. None if the lines agree.
+    """
     if len(words) != len(other):
         return f"{len(words)} words, {len(other)} expected"
     pairs = zip(words, other, strict=True)
@@ -410,8 +412,8 @@ def _holds(text: str, line: str) -> bool:
 
 
 def _may_repeat(line: str, text: str) -> bool:
-    """Whether a checker's line may have been made of the output `text`: all digits of the line are in it, or the line
-    is a number in it.
+    """Whether a checker may have made its line of the output `text`, as `12` of `x 2 1`: all digits of the line are in
+    it, or the line is a number in it.
     """
     # digits of any script: a checker may read them as numbers
     given, said = ({unicodedata.digit(one) for one in part if one.isdecimal()} for part in (text, line))
@@ -419,8 +421,8 @@ def _may_repeat(line: str, text: str) -> bool:
 
 
 def _drawn(text: str) -> list[dict[int, str]]:
-    """Two tables for `str.translate`, each with another digit (2 to 8) for every digit. Two, since the digits of one
-    alone may happen to make another right output.
+    """Two tables for `str.translate`, each of which replaces every digit by another one (2 to 8). They show whether a
+    checker copies digits of its input; one table alone may happen to make another right output.
     """
     dice = random.Random(text.encode(errors="surrogateescape"))
     others = [dice.sample([other for other in "2345678" if other != digit], 2) for digit in string.digits]
@@ -446,7 +448,8 @@ def _with_others(text: str, digits: dict[int, str]) -> list[str]:
 
 
 def _follows(said: Ending, of_changed: Ending, changed: str, digits: dict[int, str]) -> bool:
-    """Whether a checker's last line is copied from the output: it changes with the output's digits.
+    """Whether a checker's last line is copied from the output that it judges: if the output's digits change, that
+    line's do.
 
     If the lines above it change by more than their numbers, the changed output was judged in another way, as a wrong
     one may be, and nothing is known: False.

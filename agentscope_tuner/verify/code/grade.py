@@ -173,7 +173,9 @@ class _TestedProgram:
         self.is_hopeless = False
 
     def close(self, *, broken: bool = False) -> None:
-        """Give the jails back for other programs; end them if they are `broken`, or are no real jails."""
+        """Give the jails back, to be used for other programs. They are ended instead if they are `broken`, or if
+        programs run without a real jail (`Bounds.bare`).
+        """
         for kept, jail in self._jails.items():
             # without a jail, a program may have changed the process that starts the next
             if broken or self._bounds.bare:
@@ -243,13 +245,16 @@ class _TestedProgram:
         return _result(test, why, ending)
 
     def _excuse(self, seconds: float) -> None:
-        """Give the program more time for what its tests or a checker used, `total_seconds` in all at most."""
+        """Let the program run these seconds longer, since its tests or a checker used them. All such seconds together
+        are at most `total_seconds`.
+        """
         taken = min(seconds, self._spare)
         self._spare -= taken
         self._until += taken
 
     def _is_doubtful(self, ending: Ending, last: bool) -> bool:
-        """Whether the run must be done again, since the signal that ended it may have come from outside.
+        """Whether a run must be done again: SIGKILL ended it, which may have come from outside. False if this is the
+        `last` try.
 
         Raises:
             StarvedError: the machine ended the run.
@@ -379,6 +384,7 @@ class _TestedProgram:
         return self._reported(test, program.ending, tests.ending, limits)
 
     def _reported(self, test: CodeTest, program: Ending, tests: Ending, limits: RunLimits) -> TestResult:
+        """The result of a test, from how the runs of its program and of its tests ended."""
         if why := program.over(limits):
             return _result(test, why, program)
         if tests.kind != "exit" or not tests.result:
@@ -395,6 +401,7 @@ class _TestedProgram:
         return self._told(test, report, program)
 
     def _told(self, test: CodeTest, report: dict[str, Any], program: Ending) -> TestResult:
+        """The result of a test, from the report of its tests and from how its program ended."""
         outcomes = [(number, str(name), why) for number, (name, why) in enumerate(report["tests"], 1)]
         failed = [one for one in outcomes if one[2] is not None]
         share = 1 - len(failed) / len(outcomes)
@@ -446,7 +453,12 @@ class _TestedProgram:
         return result if of <= ran else _result(test, f"{ran} of its {of} tests ran", ending)
 
     def _inside(self, test: CodeTest, ending: Ending, nonce: str, limits: RunLimits) -> tuple[TestResult, int]:
-        """The result of one run in the shared interpreter, and the number of tests that ran."""
+        """The result of tests in the program's own interpreter, from how that run ended, and the number of tests that
+        ran.
+
+        Args:
+            nonce: that the report of the run must hold.
+        """
         if why := ending.over(limits):
             return _result(test, why, ending), 0
         try:
@@ -457,8 +469,8 @@ class _TestedProgram:
 
 
 def _own_report(data: bytes, nonce: str) -> dict[str, Any]:
-    """The report of tests whose program, in the same interpreter, may have written it: checked for its form and its
-    nonce.
+    """The report of tests that ran in the program's own interpreter. The program may have written it, so its form and
+    its nonce are checked.
 
     Raises:
         ValueError: it is not the report of this run, or has no outcomes.
@@ -482,7 +494,9 @@ def in_order(tests: Sequence[Test]) -> list[Test]:
 
 
 def tested(test: StdinTest | CallTest, ending: Ending, bounds: Bounds) -> TestResult:
-    """The result of a test, from how the run of its program ended."""
+    """The result of a test, from how the run of its program ended: what that printed or returned is compared with what
+    the test expects.
+    """
     return _result(test, ending.over(bounds.limits) or _difference(test, ending, bounds), ending)
 
 
@@ -546,6 +560,7 @@ _KINDS: dict[str, Failure] = {"cpu": "timeout", "wall": "timeout", "memory": "me
 
 
 def _kind(ending: Ending) -> Failure:
+    """The kind of a failure, such as `timeout`, from how the run ended."""
     if ending.kind in _KINDS:
         return _KINDS[ending.kind]
     if ending.status < 0:
@@ -579,6 +594,7 @@ def _died(ending: Ending) -> str:
 
 
 def _error_line(stderr: bytes) -> str:
+    """The last line of what a program printed to stderr, such as `ValueError: no`."""
     lines = stderr[-4000:].decode(errors="replace").strip().splitlines()
     return _short(lines[-1], 2 * _MOST_SHOWN) if lines else ""
 
@@ -591,6 +607,7 @@ def _shown(value: object) -> str:
 
 
 def _short(text: str, most: int = _MOST_SHOWN) -> str:
+    """A text with its middle left out if it is longer than `most`."""
     return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
 
 
@@ -605,8 +622,8 @@ def _packages_of_tests(test: CodeTest) -> tuple[str, ...]:
 
 
 def _packages_of(source: str, but: Sequence[str] = ()) -> tuple[str, ...]:
-    """The folder of installed packages, alone in a tuple, if code imports one of them, such as numpy; else an empty
-    tuple.
+    """The folder of installed packages, alone in a tuple, if code imports one of them, such as numpy: the jail must
+    show it. Else an empty tuple.
 
     Args:
         but: names that are the program's own modules.

@@ -130,6 +130,7 @@ def pack(
 
 
 def _is_named(kind: type) -> bool:
+    """Whether a class is an Enum, or one of named tuples."""
     return issubclass(kind, Enum) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
 
 
@@ -284,6 +285,7 @@ def _path(value: object, _: _Pack) -> object:
 
 
 def _array(value: Any, inner: _Pack) -> object:
+    """The array of `[type, items]`; plain lists if numpy is not imported here."""
     kind, items = value
     if _text(kind)[1:] not in _ARRAYS:
         raise NotPlainError("an array of other than numbers")
@@ -468,10 +470,11 @@ def signature_told(one: Any) -> list[object]:
 
 
 def ask_in_protocols(kind: type) -> None:
-    """Let `isinstance(one, SomeProtocol)` read attributes of objects whose class is built on `kind`.
+    """Make `isinstance(one, SomeProtocol)` work for objects that stand for one of the other jail, whose classes are
+    built on `kind`: their attributes are asked for.
 
-    Called once on each side of tests that carry code, before the other side is asked anything. Python 3.12 and later
-    look into the object and its class instead, which hold nothing if the object stands for one of the other side.
+    Called once on each side of tests that carry code, at the start. Python 3.12 and later look into an object and its
+    class instead, where such an object has nothing.
     """
     of_typing: Any = typing
     if not hasattr(of_typing, "_lazy_load_getattr_static"):
@@ -550,7 +553,9 @@ def hint(told: list[str]) -> object:
 
 
 def _typed(node: ast.expr) -> Any:
-    """The annotation that a tree names; raises if it is made of anything but types, and of `None` and `...`."""
+    """The annotation that a syntax tree writes, made without running it. It may consist of types, `None` and `...`; for
+    anything else this raises.
+    """
     if isinstance(node, ast.Constant) and node.value in (None, Ellipsis):
         return node.value
     if isinstance(node, ast.List | ast.Tuple):

@@ -94,7 +94,9 @@ def _computed(name: str) -> Callable[..., Any]:
 
 
 def _compared(name: str) -> Callable[[float, object], Any]:
-    """The method of NotFinite for a comparison, such as `__lt__`: it ends the test if its answer means nothing."""
+    """The method of NotFinite for a comparison, such as `__lt__`: ends the test if a side is NaN, or if an infinite
+    difference is compared with an infinite share.
+    """
     plain = getattr(float, name)
 
     def compare(self: float, other: object) -> Any:
@@ -369,7 +371,9 @@ def guard() -> None:
             return _refuse()
 
     def kept(found: Any) -> Any:
-        """What a function of numpy's gives; an empty array so that later comparisons check it."""
+        """What a function of numpy's gives; if that is an empty array, as an `EmptyArray`, which later comparisons
+        check.
+        """
         return found.view(EmptyArray) if type(found) is numpy.ndarray and found.size == 0 else found
 
     for name in numpy.__all__:

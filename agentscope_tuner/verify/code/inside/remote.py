@@ -226,7 +226,9 @@ class Program:
         return [*([*part[:2], [LentDefault(own) for own in part[2]], part[3]] for part in told), result]
 
     def withhold(self, what: str) -> None:
-        """Note, for the words of a failure, what the program did not get: a right program may have failed by it."""
+        """Note in words what the program was refused, such as the defaults of a function that a test lends. The words
+        of a failure say it as well, since a right program may have failed by it.
+        """
         if len(self.withheld) < _MOST_WITHHELD and what.isprintable():
             self.withheld[what[:200]] = None
 
@@ -324,8 +326,8 @@ class Program:
         return self._note(self.ask({"do": "method", "name": name}))
 
     def _note(self, found: Any) -> Any:
-        """Give back what a name means in the program. If it is neither a function nor a class, the program now counts
-        as used: tests use such a value without asking again.
+        """Return what a name means in the program. If that is data, and no function or class, note that the program is
+        used: a test reads data without a further question.
         """
         is_own_class = isinstance(found, type) and found in self._classes.values()
         self.is_used |= not (isinstance(found, StandInFunction) or is_own_class)
@@ -518,7 +520,9 @@ class Program:
             raise self._no_answer(f"the program answered with what is no data: {exc}") from None
 
     def _lend(self, value: object) -> object:
-        """JSON of what is no plain data, by which the program can ask for it, or finds what it has sent itself."""
+        """JSON of a value that is no plain data: the number by which the program can ask for it, as it is now lent; or,
+        for an object of the program, the program's own number.
+        """
         own: Any = type(value)
         if issubclass(own, StandIn | StandInFunction):
             if self._hands:
@@ -650,6 +654,7 @@ class Program:
         return found
 
     def _made(self, told: dict[str, Any]) -> BaseException:
+        """A new exception of this side, for one that the program raised."""
         arguments = self.unpack(told["args"])
         kind = self._class(told["class"])
         if not (isinstance(kind, type) and issubclass(kind, BaseException)):
@@ -668,7 +673,11 @@ class Program:
         return error
 
     def _class(self, told: dict[str, Any]) -> Any:
-        """This side's class for a class of the program; for a built-in class, mostly that class itself."""
+        """This side's class for a class of the program; for a built-in class, mostly that class itself.
+
+        Args:
+            told: the program's description of the class, as `serve_program` makes it.
+        """
         if "own" in told:
             own = self._lent[told["own"]]
             return own if isinstance(own, type) else ProgramError
@@ -707,7 +716,14 @@ class Program:
         return self._classes[told["id"]]
 
     def _own_class(self, told: dict[str, Any], name: str, bases: list[type], space: dict[str, Any]) -> type:
-        """A new class of stand-ins, for a class that the program defines."""
+        """A new class of stand-ins, for a class that the program defines.
+
+        Args:
+            told: the program's description of the class.
+            name: of the class.
+            bases: this side's classes for those that it is built on.
+            space: attributes that the class gets in any case.
+        """
 
         def begin(*given: object, **more: object) -> object:
             # only a class of the tests that is built on this one calls it
@@ -770,8 +786,8 @@ class Program:
         return self._returned(self._stand_ins[number])
 
     def _returned(self, found: Any) -> Any:
-        """A value that the program has sent, as it is; a stand-in that a call returns no longer counts as made by the
-        test.
+        """Return a value from the program. If it is a stand-in, and the result of a call, it no longer counts as made
+        by the test.
         """
         if isinstance(found, StandIn):
             if self._returns:
@@ -780,7 +796,7 @@ class Program:
         return found
 
     def _note_answer(self, one: Any) -> None:
-        """Note an object of the program as its last answer."""
+        """Note a stand-in as the program's latest answer: `_freeze` records what the latest answers hold."""
         if type(one).__mro__[-2] is StandIn and one._plain is None:
             self._answers.pop(number := number_of(one), None)
             self._answers[number] = one
@@ -945,7 +961,12 @@ class Program:
 
 
 def _standing_for(kind: Any, told: dict[str, Any]) -> Any:
-    """The class of the stand-in for an object whose class is `kind` here, and `told` in the program's words."""
+    """The class of the stand-in for an object of the program.
+
+    Args:
+        kind: this side's class for the class of the object.
+        told: the program's description of that class.
+    """
     if isinstance(kind, StandInClass):
         return kind
     is_view = told["home"] == "builtins" and told["name"] in VIEWS
@@ -973,8 +994,11 @@ def _known_iterator(known: type) -> type[StandInIterator]:
 
 
 def _log(name: str, level: int, message: str, own: int) -> None:
-    """Log here what the program has logged, if the level of the tests' logger lets it pass; if that has none, the level
-    that the logger has in the program decides.
+    """Log here what the program has logged, if the level of the tests' logger lets it pass.
+
+    Args:
+        name, level, message: of the record.
+        own: the level that the logger has in the program, which decides if the tests have set none.
     """
     import logging
 
@@ -1058,7 +1082,9 @@ def _read_lent(one: Any, name: str) -> Any:
 
 
 def _is_called_by_class(kind: type, name: str) -> bool:
-    """Whether the name is a class method or static method of a class of the tests, and no data of it."""
+    """Whether `name` is a class method or a static method of a class of the tests, which the program may read to call
+    it.
+    """
     found = next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
     is_method = isinstance(found, classmethod | staticmethod | types.ClassMethodDescriptorType)
     return is_method and name[0] != "_" and not _is_test(kind) and kind.__module__.partition(".")[0] not in _HIDING
@@ -1074,7 +1100,7 @@ def _set_lent(one: Any, name: str, value: object) -> None:
     """Set an attribute of an object that a test lends, for the program.
 
     Raises:
-        _WithheldError: the program may not set it, such as a method of the test's class.
+        _WithheldError: the program may not set it: it is a method of the object's class, for example.
     """
     is_standard = type(one).__module__.partition(".")[0] in sys.stdlib_module_names - {"types"}
     # a method that the test calls is its own

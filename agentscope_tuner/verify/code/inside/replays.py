@@ -356,8 +356,8 @@ class Replays:
         )
 
     def _is_hollow(self, run: _Run) -> bool:
-        """Whether a test passes as long as what the program has emptied, and its empty answers, hold the same, whatever
-        that is.
+        """Whether a test only compares an answer with a list that the program has emptied: it passes whatever the two
+        hold, as long as they hold the same.
         """
         said, began = run.said or [], time.monotonic()
         if not any(_emptied(one.reply) for one in said):
@@ -457,7 +457,7 @@ def _inline(node: Any, held: Callable[[int], Any], left: list[int] | None = None
 
 
 def _value(said: _Replied) -> Any:
-    """The answer in a reply, with the contents of containers."""
+    """The answer in a reply, as JSON, with the contents of containers in place of their numbers."""
     held = said.reply.get("held", {})
     return _inline(said.reply["ok"], lambda number: held.get(str(number)))
 

@@ -237,8 +237,8 @@ class ProgramTexts:
         self._codes: list[tuple[types.CodeType, object]] = []
 
     def keep(self, message: bytes) -> None:
-        """Keep a message of the program. Behind 32 MB none is kept: all text that is not the tests' own counts as the
-        program's.
+        """Keep a message of the program. Beyond 32 MB in all none is kept; from then on any text that is not the tests'
+        own counts as the program's.
         """
         self._size += len(message)
         if self._size <= _MOST_KEPT:

@@ -188,8 +188,10 @@ def _report(kind: str, program: Program, tree: ast.Module, outcomes: list[tuple[
 
 
 def _refuse_broken(asked: dict[str, Any], tree: ast.Module) -> None:
-    """Raise BrokenTestsError for tests that no program can pass, before the program is loaded: later, whatever goes
-    wrong may be its doing.
+    """Raise BrokenTestsError for tests that no program can pass, such as those that import a module which does not
+    exist.
+
+    Called before the program is loaded: later, whatever goes wrong may be the program's doing.
     """
     own = {name.partition(".")[0] for name in asked["modules"]}
     tried = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.Try) for inner in ast.walk(node)}
@@ -332,8 +334,8 @@ def _emptied(program: str) -> str:
 
 
 def _words(exc: BaseException) -> str:
-    """Where and how a test ended, such as `line 3: AssertionError`. What follows `HIDDEN` may hold a value that the
-    test expects.
+    """Where and how a test ended, such as `line 3: AssertionError`. What follows `HIDDEN` in the text may hold a value
+    that the test expects, and is shown only if the test is no secret.
     """
     lines = traceback.format_exception_only(type(exc), exc)
     words = re.sub(rf"^{re.escape(__package__)}\.\w+\.", "", lines[-1].strip())

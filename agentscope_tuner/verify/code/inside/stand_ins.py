@@ -62,8 +62,9 @@ class CannotTravelError(BaseException):
 
 
 def named(found: Any, name: str) -> Any:
-    """Give back what a test calls `name`, and note whether it means a class by it, since the name has a capital letter.
-    Only objects of such classes may say what they equal: else a program could put a class in the place of a function.
+    """Return `found`, which a test calls `name`. If it is a class of the program, and the name begins with a capital
+    letter, note that the test means a class by it: only objects of such classes may say what they equal. Else a program
+    could put a class in the place of a function.
     """
     if isinstance(found, StandInClass) and name.lstrip("_")[:1].isupper():
         type.__setattr__(found, "_is_class", True)
@@ -155,7 +156,7 @@ def _span_of_step(frame: types.FrameType, step: int) -> tuple[tuple[int, int], t
 
 
 def _is_whole(node: ast.AST, trace: types.TracebackType) -> bool:
-    """Whether the step at which the exception passed is that whole node, and not a part of it."""
+    """Whether an exception passed at the step that is all of `node`, and not one of its parts."""
     return _span(node) == _span_of_step(trace.tb_frame, trace.tb_lasti)
 
 
@@ -167,7 +168,11 @@ def _parts(node: ast.AST) -> Iterator[Any]:
 
 def _ran(path: list[Any], now: tuple[int, int] | None) -> Iterator[Any]:
     """The nodes that ran before the end of a path: since its function began, or since the `with` statement that is left
-    at the position `now`.
+    now.
+
+    Args:
+        path: the nodes from the module down to the place at which an exception passed.
+        now: where that `with` begins, as line and column; None if there is none.
     """
     parts = path[:1]
     for node in reversed(path):
@@ -186,8 +191,8 @@ _LOOPS_IN_ONE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _nodes_of(parts: Iterable[ast.AST], path: list[Any]) -> Iterator[Any]:
-    """All nodes within `parts` that have a position. Left out are functions, comprehensions and assertions, unless the
-    path goes through them: they run elsewhere, or end the test if they fail.
+    """All nodes within `parts` that have a position. Left out are functions, comprehensions and assertions that do not
+    hold the end of the path: they run elsewhere, are over, or end the test if they fail.
     """
     for node in parts:
         if node in path or not isinstance(node, (*_OWN_CODE, *_LOOPS_IN_ONE, ast.Assert)):
@@ -196,8 +201,11 @@ def _nodes_of(parts: Iterable[ast.AST], path: list[Any]) -> Iterator[Any]:
 
 
 def _forks(node: Any, path: list[Any]) -> bool:
-    """Whether a node lets the end of the path run only in some cases, such as an `if` before it; false if the path goes
-    through the condition of that `if`.
+    """Whether a node lets the end of a path run only in some cases, such as an `if` before it; false if the path ends
+    within the condition of that `if`.
+
+    Args:
+        path: the nodes from the module down to the place at which an exception passed.
     """
     match node:
         case ast.If() | ast.IfExp() | ast.While():
@@ -327,7 +335,7 @@ def _signature_of(one: Any) -> Any:
 
 
 def _annotations_of(one: Any) -> dict[str, object]:
-    """The annotations of a function of the program."""
+    """The annotations of a function of the program, by the name of the parameter."""
     told = one._program.operate("annotations", one._number)
     return {str(name): code_values.hint(hint) for name, hint in told.items()}
 
@@ -487,8 +495,11 @@ class _Above:
 
 
 class StandIn:
-    """Stands for an object of the program. What a test does with it is asked from the program; see the module for what
-    the program's class may not decide.
+    """Stands for an object of the program. What a test does with it is asked from the program, but for what the module
+    says that the program's class may not decide.
+
+    An object is "made by the test" (`_made`) if the test has called a class of the program that it named; any other is
+    an answer of the program.
     """
 
     _program: Any
@@ -598,11 +609,12 @@ class StandIn:
         return any(item is one or item == one for one in (self if self._inside[1] is None else self._inside[1]))
 
     def _looked_over(self, name: str, found: Any, length: int | None) -> Any:
-        """What the program says are all keys, values, items or parts of the object.
+        """Return the keys, values, items or parts that the program says the object has, if they are as many as it
+        holds.
 
         Args:
             name: of the method that the test called, such as `keys`.
-            found: what that gave.
+            found: what the program gave for that.
             length: how many there must be; if None, as many as the object's length.
 
         Raises:
@@ -645,10 +657,13 @@ class StandIn:
         return length
 
     def _look(self, what: str) -> None:
-        """Note that a test has read the length (or the items) of an object that has no list of items.
+        """Note that a test has read the length, or the items, of an object that has no list of items.
+
+        Args:
+            what: `its length` or `an iteration`.
 
         Raises:
-            NotComparableError: it has read the other of the two, which need not agree.
+            NotComparableError: the test has read both, which need not agree in such an object.
         """
         is_other = self._looked not in ("", what)
         if self._inside[1] is not None and self._inside[0] == self._length[0]:
@@ -1217,7 +1232,7 @@ def of_data(plain: type, over: set[str], fields: list[str]) -> dict[str, Any]:
 
 
 def _asked(name: str) -> property:
-    """A property that asks the program for the attribute."""
+    """A property that asks the program for the attribute `name`."""
     return property(lambda self: StandIn.__getattr__(self, name))
 
 
