@@ -335,8 +335,9 @@ def accepts(
 
     The checker runs in a jail without the program. There its `eval` reads only data, and `exec` and `compile` raise,
     since `printed` may be code. If the score may have been copied from `printed`, the checker is asked again with other
-    digits in `printed`: the score must not change with them. (The seconds of these runs do not count.) A checker that
-    does not accept `printed` must accept the data set's own output.
+    digits in `printed`: the score must not change with them. (The seconds of these runs do not count.) A `printed` that
+    alone has numbers so large that the checker may compute with infinity is not accepted. If `printed` is not accepted,
+    the checker must accept the data set's own output.
 
     Args:
         jail: gives a jail for each run: one in which a checker goes over its bounds, as over a `printed` that makes it
