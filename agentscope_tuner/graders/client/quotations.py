@@ -542,7 +542,7 @@ def _computed(sums: str) -> float:
 
 
 def _positional(signs: str) -> float:
-    """The value of characters for numbers: 20 for 二十 (two tens) and for 二〇 (a two and a nought), 120,000 for 十二万."""
+    """The value of characters for numbers: 20 of 二十 (two tens) and 二〇 (a two and a nought), 120000 of 十二万."""
     total = below = held = 0.0
     for value in map(unicodedata.numeric, signs):
         if value >= 10_000:

@@ -735,7 +735,7 @@ _READING = {
     *("pathlib", "pprint", "pytest", "queue", "random", "re", "secrets", "shutil", "sqlite3", "stat", "statistics"),
     *("string", "struct", "sys", "tempfile", "textwrap", "threading", "time", "traceback", "types", "typing"),
     *("unittest", "unittest.mock", "urllib.parse", "uuid", "warnings", "xml.etree.ElementTree", "zipfile"),
-    *("zlib"),
+    "zlib",
 }
 # Of modules that do more: the names that only read
 _READING_OF = {

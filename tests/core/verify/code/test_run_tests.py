@@ -93,6 +93,8 @@ def test_what_tests_share_with_the_program(above: str, body: str, used: str | No
     ("above", "parameter", "needs"),
     [
         ("", "tmp_path", (None, True, False)),
+        ("import gzip, zlib", "tmp_path", (None, True, False)),
+        ("import z", "tmp_path", ("they use 'tmp_path'", False, False)),
         ("", "caplog", (None, False, True)),
         ("import subprocess as s\ns.run(1)", "tmp_path", ("they use 'tmp_path'", False, False)),
         ("", "capfd", ("they use 'capfd'", False, False)),
