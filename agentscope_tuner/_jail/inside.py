@@ -382,16 +382,19 @@ def finish(code: int) -> NoReturn:
             threading._shutdown()
         atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
+            if stream is not None and not getattr(stream, "closed", False):
                 stream.flush()
-    except BaseException:  # noqa: BLE001 - a full or closed stream: the program has failed
+    except BaseException:  # noqa: BLE001 - a full stream: the program has failed
         code = code or 120
-    # what else the interpreter would flush when it frees all objects, whatever that raises
+    # what else the interpreter would end and flush as it takes the program apart, whatever that raises
     with contextlib.suppress(BaseException):
-        kept = [one for one in vars(sys.modules["__main__"]).values() if isinstance(one, io.IOBase)]
-        for stream in (sys.__stdout__, sys.__stderr__, *kept):
+        names = vars(sys.modules["__main__"])
+        kept: list[Any] = [one for one in names.values() if isinstance(one, io.IOBase)]
+        kept += [sys.stdout, sys.__stdout__, sys.__stderr__]
+        names |= dict.fromkeys([name for name, one in names.items() if hasattr(type(one), "__del__")])
+        for one in kept:
             with contextlib.suppress(BaseException):
-                stream.flush()  # type: ignore[union-attr]
+                one.flush()
     os._exit(code)
 
 

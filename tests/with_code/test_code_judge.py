@@ -75,6 +75,14 @@ _FUNCTION = "def double(n):\n    return 2 * n"
     ("tests", "right", "wrong"),
     [
         (DOUBLES, "print(2 * int(input()))", "print(3 * int(input()))"),
+        (
+            DOUBLES,
+            "import sys\nclass W:\n  write = sys.stdout.write\n  flush = sys.stdout.flush\nsys.stdout = W()\n"
+            "print(2 * int(input()))",
+            "import sys\nclass W:\n  write = sys.stdout.write\n  def flush(self): raise OSError\nsys.stdout = W()\n"
+            "print(2 * int(input()))",
+        ),
+        (DOUBLES, "\ufeffprint(2 * int(input()))", "print(2 * int(input()))\ufeff"),
         ({"fn_name": "double", "inputs": [[2]], "outputs": [[4]]}, _FUNCTION, "def double(n): return True"),
         (
             {"fn_name": "double", "inputs": ["[2]"], "outputs": ["[2, 2]"]},

@@ -193,6 +193,9 @@ def test_a_program_finds_nothing_of_the_files_of_a_run_before() -> None:
             "1\nlate\n",
         ),
         ("import atexit\natexit.register(print, 'end')\nprint('begin')", "begin\nend\n"),
+        ("import sys\nprint(1)\nsys.stdout.close()\nsys.stderr.close()", "1\n"),
+        ("class A:\n  def __del__(self): print('end')\na = A()\nprint('begin')", "begin\nend\n"),
+        ("def f():\n  try: yield print('begin')\n  finally: print('end')\ng = f()\nnext(g)", "begin\nend\n"),
         ("import os\nif os.fork():\n    print(os.wait()[1])", "0\n"),
         (
             "import signal as s\nprint(s.getsignal(s.SIGINT) is s.default_int_handler, s.getsignal(s.SIGCHLD))",
@@ -216,7 +219,8 @@ def test_a_forked_program_finds_the_interpreter_as_new(program: str, printed: st
     with Jail(folders=[str(_INSIDE)], preload=[f"{_MODULES}.run_program"]) as jail:
         for _ in range(2):
             work = JailWork(entry=f"{_MODULES}.run_program:script", payload=payload, stdin=b"2\n")
-            assert jail.run(work, RunLimits(seconds=8.0, wall_seconds=30.0)).stdout.decode() == printed
+            ending = jail.run(work, RunLimits(seconds=8.0, wall_seconds=30.0))
+            assert (ending.stdout.decode(), ending.status) == (printed, 0)
 
 
 _LEAVES = """

@@ -487,7 +487,9 @@ def prepare(source: str, name: str) -> types.ModuleType:
 def execute(source: str, module: types.ModuleType) -> None:
     """Run a program's source in the module that `prepare` has made."""
     begin()
-    code = compile(source, module.__dict__["__file__"], "exec", dont_inherit=True)
+    # a byte order mark, which Python passes over in a file
+    text = source.removeprefix("\ufeff")
+    code = compile(text, module.__dict__["__file__"], "exec", dont_inherit=True)
     _give_usual_names(code, module.__dict__)
     exec(code, module.__dict__)  # noqa: S102 - that is what this process is for
 
