@@ -440,6 +440,41 @@ class Late(AppError, TimeoutError): pass
             "class S:\n  def __init__(self, x): self.x = x\n  def __len__(self): return 2\n"
             "  def __iter__(self): return iter(self.x)\n  def __getitem__(self, i): return i\ndef f(x): return S(x)",
         ),
+        # an object says the same as often as it is read, if nothing happens meanwhile
+        *(
+            (
+                f"r = f(2)\nassert {read} >= 4 and {read} <= 4",
+                f"class S:\n  n = 4\n  {shown}\ndef f(n): return S()".replace("TOLD", f"{kind}(self.n)"),
+                f"class S:\n  n = [3, 5]\n  {shown}\ndef f(n): return S()".replace("TOLD", f"{kind}(self.n.pop())"),
+            )
+            for read, kind, shown in (
+                ("r.x", "int", "x = property(lambda self: TOLD)"),
+                ("r['a']", "int", "def __getitem__(self, key): return TOLD"),
+                ("len(r)", "int", "def __len__(self): return TOLD"),
+                ("float(r)", "float", "def __float__(self): return TOLD"),
+            )
+        ),
+        (
+            "r = f()\nassert r.hits < 1\nr['a']\nassert r.hits > 0",
+            "class R:\n  hits = 0\n  def __getitem__(self, key): self.hits += 1\ndef f(): return R()",
+            "class R:\n  hits = 0\n  def __getitem__(self, key): pass\ndef f(): return R()",
+        ),
+        (
+            "d = {}\nr = f(d)\nassert r.n < 1\nd['a'] = 1\nassert r.n > 0",
+            "class R:\n  def __init__(self, d): self.d = d\n  n = property(lambda self: len(self.d))\nf = R",
+            "class R:\n  def __init__(self, d): self.n = len(d)\nf = R",
+        ),
+        (
+            "assert R.count < 1\nR()\nassert R.count > 0",
+            "class R:\n  count = 0\n  def __init__(self): R.count += 1",
+            "class R:\n  count = 0",
+        ),
+        (
+            "import time\nr = f()\nassert r.n < 1\ntime.sleep(0.1)\nassert r.n > 0",
+            "import threading\nclass R:\n  n = 0\n  def more(self): self.n = 1\n"
+            "def f():\n  r = R()\n  threading.Timer(0.02, r.more).start()\n  return r",
+            "class R:\n  n = 0\ndef f(): return R()",
+        ),
         # an object of a class of the standard library that the tests know is one of it
         *(
             (

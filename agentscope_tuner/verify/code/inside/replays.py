@@ -51,6 +51,14 @@ EMPTY = "the program's answer is empty, and the test looks at each item of it"
 EMPTIED = "the program has emptied what the test compares its answer with"
 # Requests that only ask what a name means; None is for an answer to the program
 _NAMING = {"module", "method", "names", "attr", "states", None}
+# Requests that read an object and say something of it
+_READING = {
+    *("len", "str", "repr", "int", "float", "complex", "index", "bool", "abs", "round", "floor", "ceil", "trunc"),
+    *("getitem", "contains", "items", "bytes", "format", "hash"),
+}
+# The keys of such a request if the tests have changed nothing since the last one; and the seconds in which hardly
+# anything changes by itself
+_OF_READING, _MOMENT = {"do", "h", "name", "op", "args", "loop"}, 0.01
 # Characters of messages that are kept of one test, and of all tests
 _MOST_KEPT, _MOST_OF_ALL = 1_000_000, 16_000_000
 # Answers and items that are tried; parts of an answer that are changed; parts of JSON that are read; CPU seconds in all
@@ -78,12 +86,14 @@ class _Replied(NamedTuple):
             replies to no call, or to a call of an object of unknown origin.
         is_of_empty: whether the question had nothing but empty things in it, such as an empty list: then the reply may
             be empty as well.
+        read: what was read, of which object, and when: the same as in the message before if nothing happened meanwhile.
     """
 
     to: tuple[object, ...]
     reply: dict[str, Any]
     call: tuple[int, int] | None
     is_of_empty: bool
+    read: tuple[object, ...] = ()
 
     def telling(self, **told: Any) -> _Replied:
         """The same message with these keys of the reply replaced."""
@@ -170,8 +180,16 @@ class Replays:
         # what the program is given in a replay
         self._given: list[object] = []
         # what was asked last; and by the number of an object, how the tests came to it, and whether from empty things
-        self._asking: tuple[Any, ...] = ((None,), None, False, 0)
+        self._asking: tuple[Any, ...] = ((None,), None, False, 0, ())
         self._known, self._has_threads = dict[Any, tuple[int, bool]](), False
+        # how often something has happened beside what was read, and when the program was last heard
+        self._moment, self._heard, tell = 0, 0.0, self._shared.outgoing
+
+        def outgoing() -> Any:
+            self._moment += "held" in (told := tell())
+            return told
+
+        vars(self._shared)["outgoing"] = outgoing
         program.ask, program._talk.send, program._talk.receive_any = self._asked, self._sent, self._received
         for kind, least in ((zip, 2), (map, 3)):
             setattr(builtins, kind.__name__, self._pairing(kind, least))
@@ -217,10 +235,13 @@ class Replays:
         to = (*(message.get(key) for key in ("do", "h", "name", "op", "makes")),)
         if self._script is not None:
             self._shared.outgoing()
-            self._asking = (to, None, False, 0)
+            self._asking = (to, None, False, 0, ())
             return
         self._has_threads |= to[0] == "threads"
         self._send(message, name)
+        self._moment += to[0] == "turn" or time.monotonic() - self._heard > _MOMENT
+        is_read = message.keys() <= _OF_READING and (to[0] == "attr" or to[3] in _READING)
+        read = (self._moment, to, json.dumps(message.get("args"))) if is_read else ()
         call, (origin, is_of_empty) = None, self._known.get(message.get("h"), (0, False))
         if to[0] == "call":
             given = _inline([*message["args"], *message["named"].values()], self._shared.told)
@@ -230,11 +251,11 @@ class Replays:
             is_of_empty = not any([one.items for one in map(_items, given) if one] or given or [not is_of_empty])
         elif origin or to[0] in ("module", "method"):
             origin = hash((origin, to[0], to[2]))
-        self._asking = (to, call, is_of_empty, origin)
+        self._asking = (to, call, is_of_empty, origin, read)
 
     def _received(self) -> dict[str, Any]:
         """Replaces `Conversations.receive_any`: records the reply; in a replay, gives the recorded one."""
-        to, call, is_of_empty, origin = self._asking
+        to, call, is_of_empty, origin, read = self._asking
         if self._script is not None:
             # when the event loop asks for a turn depends on time, so such a request may come in any place
             one = _Replied(to, {"ok": None}, None, False) if to[0] == "turn" else next(self._script, None)
@@ -243,12 +264,13 @@ class Replays:
             self._shared.incoming(one.reply)
             return one.reply
         reply: dict[str, Any] = self._receive()
+        self._heard = time.monotonic()
         if isinstance(told := reply.get("ok"), dict) and isinstance(told.get("h"), dict):
             self._known[told["h"]["id"]] = (origin, is_of_empty)
         # read once: another thread may have ended the record, since it became too long
         if (said := self._said) is not None and to[0] != "turn":
             self._kept += len(json.dumps(reply))
-            said.append(_Replied(to, reply, call, is_of_empty))
+            said.append(_Replied(to, reply, call, is_of_empty, read))
             self._said = said if self._kept <= _MOST_KEPT else None
         return reply
 
@@ -383,13 +405,20 @@ class Replays:
         return sum(self._passes(run, _refilled(said, [one])) for one in _TRIED_ALONE) >= _SEVERAL
 
     def _differing(self) -> Iterator[list[tuple[int, int]]]:
-        """For each call that got several answers, with no other call in between by which a state may have changed: the
-        positions of the answers, each as the number of the run and the number of the message in it.
+        """For each call or reading of an object that got several answers, with no other call in between by which a
+        state may have changed: the positions of the answers, each as the number of the run and of the message in it.
         """
         groups: dict[object, list[tuple[int, int]]] = {}
         stretch, current = 0, None
+        # messages that read something else, and what the last has read
+        others, last = 0, ()  # type: tuple[int, tuple[object, ...]]
         for at, run in enumerate(self._runs):
             for place, one in enumerate(run.said or ()):
+                # before its length, an object is asked for its items, and may have none
+                if one.to[3:4] != ("items",) or one.reply.get("ok") is not None:
+                    others, last = others + (one.read != last), one.read
+                if one.read and "ok" in one.reply:
+                    groups.setdefault((others, "read"), []).append((at, place))
                 # a new object is no answer, unless it is plain data
                 if one.to[0] in _NAMING or (one.to[-1] and _is_object(one.reply.get("ok"))):
                     continue
@@ -423,6 +452,9 @@ class Replays:
         if all(passes(given[by:] + given[:by]) for by in range(1, min(len(given), 9))) and passes(given[::-1]):
             return False
         tried = _unlike(map(pack, _possible(self._source, bounds)))[:_MOST_TRIED]
+        # `float` takes no int for an answer
+        is_float = {*map(type, given)} == {float}
+        tried = [float(one) if is_float and type(one) is int else one for one in tried]
         return any(passes([one] * len(given)) for one in tried)
 
 
