@@ -46,6 +46,10 @@ def _judged(folder: Path, query: str, gold: str = _GOLD, **settings: Any) -> Any
         ("SELECT a, b FROM t ORDER BY a", f"{_GOLD} ORDER BY a DESC", 0.0),
         ("SELECT a FROM t ORDER BY a", "SELECT a FROM (SELECT a FROM t ORDER BY a DESC)", 1.0),
         ("SELECT nope", _GOLD, 0.0),
+        # the library's own tables of a list's items; those that tell of the database are none of a question
+        ("SELECT j.value, 'x' FROM json_each((SELECT json_group_array(a) FROM t)) j", "SELECT a, 'x' FROM t", 1.0),
+        ("SELECT atom FROM json_tree((SELECT json_group_array(a) FROM t)) WHERE atom > 1", "SELECT a FROM t", 0.0),
+        ("SELECT name FROM pragma_table_info('t')", "VALUES ('a'), ('b'), ('c')", 0.0),
         # NULL is NULL, and neither nothing, nor 0, nor a text
         ("SELECT NULL, 1", "SELECT NULL, 1", 1.0),
         ("SELECT '', 1", "SELECT NULL, 1", 0.0),

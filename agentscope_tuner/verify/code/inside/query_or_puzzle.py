@@ -5,6 +5,7 @@ Both run in a jail: the database is opened read-only, and a scorer may hang, rai
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 from typing import Any
@@ -44,6 +45,9 @@ def _rows(database: str, query: str, most_rows: int) -> list[tuple[object, ...]]
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     connection.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
+    # these tables of the library's own are declared when they are first named, which is no question
+    with contextlib.suppress(sqlite3.OperationalError):
+        connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").close()
     connection.set_authorizer(_authorize)
     cursor = connection.execute(query)
     if cursor.description is None:
