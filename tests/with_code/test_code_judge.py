@@ -475,6 +475,24 @@ class Late(AppError, TimeoutError): pass
             "def f():\n  r = R()\n  threading.Timer(0.02, r.more).start()\n  return r",
             "class R:\n  n = 0\ndef f(): return R()",
         ),
+        # an object of a class that leaves to the standard library what it equals is equal to the data that it holds
+        *(
+            (
+                f"assert f({given!r}) == {given!r} and f({given!r}) != {other!r}",
+                f"import collections, types\nclass S({kind}): pass\n{made}",
+                "import collections, types\n"
+                f"class S({kind}):\n  def __eq__(self, other): return len(other) == {len(given)}\n{made}".replace(
+                    "f(x)", "f(y)", 1
+                ).replace(": return", f":\n  x = {other!r}\n  return", 1),
+            )
+            for kind, given, other, made in (
+                ("collections.UserDict", {"a": 1}, {}, "def f(x): return S(x)"),
+                ("collections.ChainMap", {"a": 1, "b": 2}, {"a": 1}, "def f(x): return S({}, x)"),
+                ("collections.UserList", [2, 1], [1], "def f(x): return S(x)"),
+                ("collections.UserString", "ab", "ba", "def f(x): return S(x)"),
+                ("object", {"a": 1}, {"a": 2}, "def f(x): return types.MappingProxyType(x)"),
+            )
+        ),
         # an object of a class of the standard library that the tests know is one of it
         *(
             (

@@ -73,7 +73,7 @@ _MOST_REFROZEN = 50
 # Requests that only inform the program: what it answers is no answer to a test
 _TELLING = {"provide", "threads", "turn", "end", "states", "seed", "setrecursionlimit", "getstate", "setstate"}
 # Operators by which no answer changes
-_COMPARING = {"eq", "ne", "state", "hash"}
+_COMPARING = {"eq", "ne", "state", "hash", "content"}
 _BINDING = (property, classmethod, staticmethod)
 # What a test lends only to be called: the program may not read its attributes
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type, functools.partial)

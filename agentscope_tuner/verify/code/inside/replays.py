@@ -54,7 +54,7 @@ _NAMING = {"module", "method", "names", "attr", "states", None}
 # Requests that read an object and say something of it
 _READING = {
     *("len", "str", "repr", "int", "float", "complex", "index", "bool", "abs", "round", "floor", "ceil", "trunc"),
-    *("getitem", "contains", "items", "bytes", "format", "hash"),
+    *("getitem", "contains", "items", "content", "bytes", "format", "hash"),
 }
 # The keys of such a request if the tests have changed nothing since the last one; and the seconds in which hardly
 # anything changes by itself

@@ -88,6 +88,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "state": lambda one: _state(one),
     "items": lambda one: _items(one),
     "inside": lambda one: _inside(one),
+    "content": lambda one: _content(one),
     "signature": code_values.signature_told,
     "annotations": lambda one: {name: code_values.hint_told(part) for name, part in one.__annotations__.items()},
     "dir": dir,
@@ -186,6 +187,23 @@ def _items(one: Any) -> list[object] | tuple[object, ...] | None:
         return [*one] if hasattr(kind, "__getitem__") else None
     except Exception:  # noqa: BLE001 - keys that it does not say
         return None
+
+
+_WRAPPERS: tuple[tuple[Any, Callable[[Any], object]], ...] = (
+    (collections.abc.Mapping, dict),
+    (types.MappingProxyType, dict),
+    (collections.abc.Set, set),
+    (collections.UserList, list),
+    (collections.UserString, str),
+)
+
+
+def _content(one: Any) -> object:
+    """The data that an object is equal to by a class of the standard library's, which its own leaves that to."""
+    for kind, how in _WRAPPERS:
+        if isinstance(one, kind) and type(one).__eq__ is kind.__eq__:
+            return how(one)
+    return None
 
 
 def _inside(one: Any) -> list[object] | None:
