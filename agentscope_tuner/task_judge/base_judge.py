@@ -27,7 +27,10 @@ _PAIR = "it is a pair, `reward, is_success = …`"
 
 
 def _among_rewards(name: str) -> Callable[[Reward, Any], bool]:
-    """The tuple's comparison of that name, which takes rewards and refuses numbers with the way out."""
+    """The comparison `name` of tuples, such as `__lt__`, between rewards.
+
+    Compared with a number, it raises an error that says how to take the number out of the pair.
+    """
 
     def compare(reward: Reward, other: Any) -> bool:
         if isinstance(other, int | float):
@@ -201,16 +204,16 @@ class BaseJudge:
         return type(self).compute_rewards is not BaseJudge.compute_rewards
 
     def ranks_alone(self, workflow_task: WorkflowTask) -> bool:
-        """Whether one output to this task may be ranked without its group, because the task brings other answers.
+        """Whether one output to this task can be ranked without its group, because the task brings other answers.
 
-        It is asked where `ranks_groups`; without it a single rollout, or a group of one, is refused.
+        Asked only if `ranks_groups` is True. If this is False, a single rollout, or a group of one, is refused.
         """
         return False
 
     def check_group(self, tasks: Sequence[Task]) -> str | None:
-        """Why rollouts of `tasks`, which share an id, must not be judged as one advantage group; None where they may.
+        """Why rollouts of `tasks`, which share an id, must not be judged as one advantage group; None if they may.
 
-        It is asked where `ranks_groups`, before `compute_rewards`, which is given the first task for all of them.
+        Asked only if `ranks_groups` is True, before `compute_rewards`, which is given the first task for all of them.
         """
         return None
 
@@ -227,13 +230,19 @@ class BaseJudge:
         return None
 
     def row_notes(self, task: Task, output: WorkflowOutput | None = None) -> list[str]:
-        """What a person should know before a run about how this judge reads a row, in words that are the same for
-        every such row, since `astuner check --input` counts them.
+        """Notes for a person, before a run, about how this judge reads a row.
+
+        Their words are the same for every such row, because `astuner check --input` counts them.
         """
         return []
 
     def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-        """Whether two values of `reference_keys` mean the same; override it where equality is too strict."""
+        """Whether two tasks have the same reference; override it if equality is too strict.
+
+        Args:
+            first: the values of `reference_keys` in the first task's metadata.
+            second: those in the second task's.
+        """
         return first == second
 
     def estimate(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput], reckoner: Reckoner) -> Estimate:
@@ -330,7 +339,7 @@ class TextJudge(BaseJudge, Generic[SettingsT]):
         raise NotImplementedError(f"{type(self).__name__} must define verdict(task, output)")
 
     def reference(self, task: Task) -> object:
-        """What `verdict` compares with, where the task has a reference.
+        """The task's reference, in the form that `verdict` compares an output with; None by default.
 
         Raises:
             JudgeError: the reference is missing or cannot be read.
@@ -369,7 +378,7 @@ def without_numpy(value: object) -> Any:
 
 
 def as_list(value: object) -> list[Any] | None:
-    """A list of a task's metadata, which data sets read from Parquet give as numpy's array; None for anything else."""
+    """`value` as a list, if it is a list, a tuple or numpy's array, as Parquet columns hold lists; else None."""
     if isinstance(value, list | tuple):
         return list(value)
     plain = value.tolist() if hasattr(value, "tolist") else None

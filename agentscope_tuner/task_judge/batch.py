@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 Pair = tuple[WorkflowTask, WorkflowOutput]
-# The verdicts of which a run's log is told once what is wrong with the configuration
+# So many first verdicts of a run are searched for a mistake in the configuration, which is logged once
 _FIRST = 64
 
 _REASON_CHARS = 300
@@ -37,7 +37,10 @@ _TURN_SECONDS = 0.005
 
 
 def _hints(judgements: Sequence[Judgement]) -> Iterator[str]:
-    """What most of a run's first verdicts have in common, with the line to write."""
+    """Hints at a likely mistake in the configuration, each a line for the log, from a run's first verdicts.
+
+    Such as: half of the answers are in a place that is not read; one rule filters half of the rows; none is a success.
+    """
     from agentscope_tuner.task_judge.math_answer_as_judge import ELSEWHERE, elsewhere_note
 
     metrics = Counter(name for each in judgements for name in each.metrics if name.startswith(ELSEWHERE))
@@ -63,7 +66,7 @@ class UnreadOutput(WorkflowOutput):
 
     Attributes:
         why: what could not be read.
-        cause: `input`, or `rollout` where there is none to read.
+        cause: `input`; or `rollout` if the row holds no output.
     """
 
     why: str
@@ -71,9 +74,9 @@ class UnreadOutput(WorkflowOutput):
 
 
 def read_or_unread(read: Callable[[Any], Pair], completion: Any) -> Pair:
-    """`read(completion)`; where that cannot be read, the same task with an output of which no judge is asked.
+    """The row's task and output by `read(completion)`; if that fails, an `UnreadOutput` in place of the output.
 
-    For the rows of a batch, each of which is read by itself: one that cannot be read costs the others no verdict.
+    Each row of a batch is read by itself, so that one that cannot be read costs the others no verdict.
 
     Raises:
         JudgeError: as `read`, for anything but the row's own fault.
@@ -140,7 +143,7 @@ class ConfiguredJudge:
             self._run_log = RunLog(Path(section.log_dir), share=section.log_share)
 
     def read(self, task: Task) -> Task:
-        """See `TaskJudge.read`; read by this judge, the task may be given to it.
+        """The task as the judge is given it, its question and answer read from the columns that `reads` names.
 
         Raises:
             JudgeError: the task lacks a column that is named for its answer.
@@ -205,7 +208,7 @@ class ConfiguredJudge:
     def judge_group(self, group: Sequence[Pair]) -> list[Judgement]:
         """A verdict for each output of an advantage group, in order. The first task is used for all of them.
 
-        Outputs that could not be read have none; a judge that ranks places the others.
+        Outputs that could not be read get a failed verdict; a judge that ranks then ranks the others.
         """
         asked, known = self._readable(group)
         judged = known if not asked else self._judge.judge_group(asked[0][0], [output for _, output in asked])
@@ -220,7 +223,7 @@ class ConfiguredJudge:
         return self._logged(group, self._in_place(group, judged))
 
     def _unread(self, pair: Pair) -> Judgement | None:
-        """The verdict on an output that could not be read; None for any other."""
+        """The failed verdict on an output that could not be read; None for any other output."""
         task, output = pair
         return self._refused(task, output.why, output.cause) if isinstance(output, UnreadOutput) else None
 
@@ -228,7 +231,10 @@ class ConfiguredJudge:
         return Judgement.failed(JudgeError(why, task_id=task.task_id, judge=self.name, cause=cause))
 
     def _readable(self, group: Sequence[Pair]) -> tuple[list[Pair], list[Judgement]]:
-        """The pairs of a group that the judge is asked about; or none, and the verdicts on those that can be read."""
+        """The pairs of a group to ask the judge about, or else none, and a failed verdict for each readable pair.
+
+        The latter if the group must not be ranked as one, or if only one output is readable and has no rank alone.
+        """
         read = [pair for pair in group if not isinstance(pair[1], UnreadOutput)]
         if refused := self._judge.refused([task.task for task, _ in read]):
             return [], refused
@@ -241,7 +247,7 @@ class ConfiguredJudge:
         return read, []
 
     def _in_place(self, group: Sequence[Pair], judged: Iterable[Judgement]) -> list[Judgement]:
-        """A verdict for each pair of a group, of which those that can be read are judged."""
+        """A verdict for each pair of a group: a failed one if it could not be read, else the next of `judged`."""
         verdicts = iter(judged)
         return [self._unread(pair) or next(verdicts) for pair in group]
 
@@ -263,7 +269,7 @@ class ConfiguredJudge:
         return judgements
 
     def reward(self, judgement: Judgement, *, turns: bool = False) -> float | None:
-        """The reward of a verdict; None without one, or 0.0 where `on_error: zero` was asked for by name.
+        """The reward of a verdict. A failed verdict gives 0.0 if `on_error: zero` was asked for by name, else None.
 
         Args:
             turns: whether the caller hands `judgement.turns` on as well.
@@ -292,13 +298,15 @@ class ConfiguredJudge:
         return reward
 
     def settled(self, judgement: Judgement) -> Judgement:
-        """The judgement; of a rollout that the rules left alone in its group, which a judge that ranks cannot place,
-        the rules' own: what ranks then makes no difference in the group, and no run is stopped.
+        """The judgement; a rollout that has no rank, because rules filtered all others of its group, gets the others'
+        reward.
+
+        All rollouts of the group then have the same reward, so that it teaches nothing, and the run need not stop.
         """
         if judgement.cause is not Cause.ALONE:
             return judgement
         metrics = dict(judgement.metrics)
-        # Services of an earlier version do not say it
+        # Services of an earlier version do not send this metric
         reward = metrics.pop(RULES_REWARD, self._rule_reward)
         return Judgement("filtered", reward, False, judgement.reason, metrics=metrics, seconds=judgement.seconds)
 
@@ -346,7 +354,7 @@ class ConfiguredJudge:
 
 
 def groups(pairs: Iterable[Pair]) -> list[list[Pair]]:
-    """Runs of neighbours that share a task id: trainers put a group's completions side by side.
+    """Split `pairs` into runs of neighbours that share a task id: trainers put a group's completions side by side.
 
     A row without a task id is a group by itself, because ranking unrelated rows together would give meaningless
     rewards.
