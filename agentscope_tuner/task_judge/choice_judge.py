@@ -165,7 +165,16 @@ class _ChoiceReader:
         return self._beside(found, rest, text)
 
     def _beside(self, found: Letters, rest: str, text: str) -> Choice:
-        """The choice of a letter with other text behind it, such as the text of its option."""
+        """The choice if more text follows the letter: `B. Paris` is B if option B, or no option, is `Paris`.
+
+        Other text must come after punctuation, and neither deny the letter nor mention another: `B. not A` is no
+        choice.
+
+        Args:
+            found: the letter.
+            rest: the text behind it.
+            text: the whole text, for messages.
+        """
         told = _behind_letter(rest)
         others = [letter for letter, option in self._options.items() if option and option == told]
         if others:
@@ -175,9 +184,9 @@ class _ChoiceReader:
         return Choice("", f"{text!r:.60} is no option")
 
     def _offers_another(self, text: str, letters: str, end: int) -> bool:
-        """Whether another letter is offered behind `letters`.
+        """Whether another letter is offered behind `letters`, which end at `end`: `A or B`, `A) B`.
 
-        The text of an option may look like a letter: in `B) C`, C is no second letter if it is the text of option B.
+        An option's text may look like a letter: if option B is `C`, then `B) C` offers no second letter.
         """
         if not self._reader.alternative(text, end):
             return False
@@ -246,7 +255,7 @@ class _ChoiceReader:
 
 _CLOSING = ")]}）】"
 _APART = re.compile(r"[*_`]{0,3}\s{0,2}(?:[.:)\]）、]|[–—-]\s)")
-# Signs behind a letter that do not change its meaning
+# Punctuation behind a letter that does not change its meaning
 _SIGNS = re.compile(r"[\s.。!*_`$)\]）]")
 _LEAD = re.compile(
     r"(?:(?:the\s)?(?:correct\s|right\s|final\s)?(?:options?|choices?|answers?|letter)\b|选项|选择?|答案)?(?:\s?(?:is\b|是|为))?"
@@ -256,7 +265,7 @@ _LEAD = re.compile(
 
 
 def _behind_letter(rest: str) -> str:
-    """The text behind a letter and its sign, normalised like an option's text."""
+    """The text behind a letter, without the punctuation between, in the form of `plain`: `. Paris` gives `paris`."""
     return plain(re.sub(r"^[\s.:)\]）、,;*_–—-]{1,6}", "", rest))
 
 
@@ -324,11 +333,15 @@ class ChoiceJudge(TextJudge[ChoiceConfig]):
         value = task.metadata.get("answer")
         items = as_list(value)
         if self.settings.count_from is not None:
-            items = [self._counted(item, letters) for item in ([value] if items is None else items)]
+            items = [self._letter_of_number(item, letters) for item in ([value] if items is None else items)]
         return letters, options, _right(value if items is None else items, letters, options)
 
-    def _counted(self, item: object, letters: str) -> object:
-        """The letter of a number; anything else as it is."""
+    def _letter_of_number(self, item: object, letters: str) -> object:
+        """The letter of an option's number: with `count_from: 0`, 2 gives `C`. Any other item is returned as it is.
+
+        Raises:
+            JudgeError: no option has this number.
+        """
         number, first = _number(item), self.settings.count_from
         if number is None or first is None:
             return item
@@ -341,7 +354,7 @@ class ChoiceJudge(TextJudge[ChoiceConfig]):
 
 
 def _number(value: object) -> int | None:
-    """A whole number, also as text; a column of numbers with missing cells holds floats."""
+    """A whole number: 2, the text `2`, or 2.0, as a column with missing cells holds it. None for anything else."""
     if isinstance(value, bool):
         return None
     if isinstance(value, Real):
@@ -352,22 +365,26 @@ def _number(value: object) -> int | None:
 _DIGITS = re.compile(r"\s*[0-9]{1,2}\s*")
 
 
-def _uncounted(number: int, letters: str) -> str:
-    """That of a number nobody knows which option it is."""
+def _ambiguous_number(number: int, letters: str) -> str:
+    """The error message for a reference that is a number, if it is not configured whether options count from 0 or 1."""
     from_0, from_1 = (repr(letters[at]) if 0 <= at < len(letters) else "none" for at in (number, number - 1))
     told = f"which may count the options from 0 ({from_0}) or from 1 ({from_1})"
     return f"the reference answer is the number {number}, {told}: write count_from: 0 or count_from: 1 under {KWARGS}"
 
 
 def _right(value: object, letters: str, options: Mapping[str, str]) -> str:
-    """The letters of the reference, in order."""
+    """The right letters, in order: `"C, A"` and `["C", "A"]` give `AC`, and `"Paris"` gives the letter of this option.
+
+    Raises:
+        JudgeError: the reference names no option.
+    """
     listed = as_list(value)
     found = ""
     for item in [value] if listed is None else listed:
         if not isinstance(item, str) or not item.strip():
             number = _number(item)
             text = f"the reference answer must be a letter, or several, as text, got {value!r:.100}"
-            raise reference_error(text if number is None else _uncounted(number, letters))
+            raise reference_error(text if number is None else _ambiguous_number(number, letters))
         text = item.strip().upper()
         read = LetterReader(letters).read(text, 0)
         named = [letter for letter, option in options.items() if plain(option) == plain(item)]
@@ -389,10 +406,11 @@ def _right(value: object, letters: str, options: Mapping[str, str]) -> str:
 
 
 def options_of(value: object, key: str) -> dict[str, str]:
-    """The texts of a task's options by letter, in order.
+    """The texts of a task's options by letter, in order: `["Paris", "Rome"]` gives `{"A": "Paris", "B": "Rome"}`.
 
     Args:
-        key: where they stand, for messages.
+        value: what the task holds under `key`, in one of the forms of `ChoiceConfig.options`; None gives no options.
+        key: for messages.
 
     Raises:
         JudgeError: they cannot be read.

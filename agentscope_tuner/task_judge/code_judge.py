@@ -63,7 +63,7 @@ _SERVICE_SECONDS = 30.0
 _MOST_RESPONSE_BYTES = 64 * 2**20
 _FUSION_LANGUAGES = {"javascript": "nodejs"}
 _PISTON_LANGUAGES = {"cpp": "c++"}
-# Calls the function in the program's own process: a forged line is a wrong output at most
+# Calls the function in the program's own process: a program that forges the marked line has a wrong output at most
 _CALLING = """
 
 if True:
@@ -77,7 +77,7 @@ if True:
 
 
 class SandboxService:
-    """A sandbox service, asked for one run after another of a program.
+    """Runs a program in a sandbox service, one run after another.
 
     Args:
         settings: which service, and where.
@@ -177,7 +177,7 @@ class SandboxService:
 
 
 def cannot_run(tests: TestSet, language: str) -> str | None:
-    """Why a service cannot run these tests; None where it can."""
+    """Why a service cannot run these tests: they are code, or have a checker of their own. None if it can."""
     if any(isinstance(test, CodeTest) for test in tests.tests):
         return (
             "tests that carry code are not run in a remote sandbox, beside a program that could change them: "
@@ -193,7 +193,7 @@ def _error(message: str) -> JudgeError:
 
 
 def _called(ending: Ending, mark: str, test: CallTest) -> Ending:
-    """The ending with the function's result in its place: the last marked line."""
+    """The ending with the function's return value as its `result`: the text behind the last `mark` of the output."""
     _, found, result = ending.stdout.decode(errors="replace").rpartition(mark)
     return replace(ending, result=result.strip().encode() if found else b"")
 
@@ -217,7 +217,7 @@ def _reader(ended: _Ended, where: str) -> Callable[[HttpAnswer], Ending]:
 
 
 def _fusion_ending(told: Mapping[str, Any]) -> Ending | str:
-    """How SandboxFusion says that a run ended, or why it says nothing."""
+    """The ending of a run that SandboxFusion's reply reports, or a text that says why it reports none."""
     if told["status"] not in ("Success", "Failed"):
         return f"status {told['status']!r}: {str(told.get('message'))[:300]}"
     for part in ("compile_result", "run_result"):
@@ -233,7 +233,7 @@ def _fusion_ending(told: Mapping[str, Any]) -> Ending | str:
 
 
 def _piston_ending(told: Mapping[str, Any]) -> Ending | str:
-    """How Piston says that a run ended, or why it says nothing."""
+    """The ending of a run that Piston's reply reports, or a text that says why it reports none."""
     compiled = told.get("compile")
     result = compiled if compiled is not None and compiled.get("code") != 0 else told["run"]
     if result.get("status") in ("XX", "IE"):
@@ -342,7 +342,7 @@ class CodeJudge(BaseJudge):
             await self._service.aready()
 
     def _read(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[TestSet, str, str | Reward]:
-        """The tests, the language and the program; or the verdict, where there is no program."""
+        """The tests, the language and the program; in place of the program the verdict, if the answer has none."""
         tests, answer = _tests(workflow_task.task), final_answer(workflow_output)
         language = self._language(tests)
         found = find_program(answer, self._settings.answer_in, language, tests)
@@ -372,7 +372,11 @@ class CodeJudge(BaseJudge):
         return Estimate(complete=True)
 
     def _language(self, tests: TestSet) -> str:
-        """The language of a row, else of the settings."""
+        """The language that the row names, else that of the settings.
+
+        Raises:
+            JudgeError: it cannot be run here, its tests are not for it, or two tests contradict each other.
+        """
         named = language_of(tests.language)
         if tests.language and named not in LANGUAGES:
             raise reference_error(

@@ -78,7 +78,7 @@ class CombinedJudge(AsksJudges):
             raise config_fault(f"{self.called(name)}: {_NO_TURNS}")
         zero = self.section.parts[name].on_error == "zero"
         if judgement.cause is Cause.ALONE and RULES_REWARD in judgement.metrics and not zero:
-            # What the others of its group got from this part; `reward_of` does not call the sum a verdict
+            # The reward that this part's rules gave the others of the group; `reward_of` makes no verdict of the sum
             return Judgement("filtered", judgement.metrics[RULES_REWARD], False, judgement.reason)
         return super().paid(name, judgement)
 
@@ -87,7 +87,7 @@ class CombinedJudge(AsksJudges):
         return self._ranks
 
     def ranks_alone(self, workflow_task: WorkflowTask) -> bool:
-        """See BaseJudge: where every part that ranks may."""
+        """See BaseJudge: True if every part that ranks can rank one output of this task alone."""
         ranking = [part.judge.inner for part in self.parts if part.judge.traits.ranks]
         return all(judge.ranks_alone(workflow_task) for judge in ranking)
 
@@ -161,7 +161,10 @@ class CombinedJudge(AsksJudges):
         return [errors.get(place) or self._reward_or_error(found) for place, found in enumerate(group)]
 
     def _places(self, part: Part, group: Sequence[PartVerdicts], errors: dict[int, JudgeError]) -> list[int]:
-        """The outputs that a part is asked about. A rank needs the whole group, so failed outputs stay in it."""
+        """The indexes of the outputs that a part is asked about.
+
+        A part that ranks needs the whole group, so it is asked about failed outputs, too; other parts are not.
+        """
         if part.judge.traits.ranks:
             return list(range(len(group))) if len(errors) < len(group) else []
         return [place for place, found in enumerate(group) if place not in errors and found.asked((part,))]
@@ -202,7 +205,7 @@ class CombinedJudge(AsksJudges):
         )
 
     def _alone(self, found: PartVerdicts, reward: float, metrics: Mapping[str, float]) -> JudgeError:
-        """No verdict, since a part has none to rank the rollout with; the error carries the reward of `settled`."""
+        """The error for a rollout that a part has no others to rank with; its metrics hold the reward of `settled`."""
         part, told = next(iter(found.alone.items()))
         error = JudgeError(f"{self.called(part)} ({self.asks[part].traits.name}): {told}", cause=Cause.ALONE)
         unranked = {f"part/{name}" for name in found.alone}
@@ -265,7 +268,7 @@ class CombinedJudge(AsksJudges):
         return total
 
     def check_group(self, tasks: Sequence[Task]) -> str | None:
-        """See BaseJudge: the answer of a part that ranks."""
+        """See BaseJudge: the first problem that a part finds."""
         for name, judge in self.asks.items():
             if (problem := judge.inner.check_group(tasks)) is not None:
                 return self.named(name, problem)
@@ -285,7 +288,7 @@ class CombinedJudge(AsksJudges):
 
 
 def _at_once(calls: Sequence[Callable[[], list[Judgement]]]) -> list[list[Judgement]]:
-    """The answers of blocking calls. Several calls run in threads: one thread for each part, not for each row."""
+    """The results of blocking calls, in order. Several calls run in a thread each, at the same time."""
     if len(calls) == 1:
         return [calls[0]()]
     return [future.result() for future in [loops.start_thread(call) for call in calls]]
