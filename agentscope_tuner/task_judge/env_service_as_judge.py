@@ -190,7 +190,7 @@ def _bound_evaluate(gym_env: object, instance_id: str, given: Mapping[str, dict[
 def _arguments(
     signature: inspect.Signature, instance_id: str, told: Mapping[str, dict[str, Any]]
 ) -> tuple[tuple[str, ...], dict[str, dict[str, Any]]]:
-    """The id, if the first parameter takes it, and those entries of `told` that the function takes by name."""
+    """The arguments for `evaluate`: the id if its first parameter takes it, and the entries of `told` that it names."""
     parameters = list(signature.parameters.values())
     named = {parameter.name for parameter in parameters}
     # (*args, **kwargs) is a wrapper that hands everything on: it gets the documented call

@@ -47,7 +47,7 @@ def _encoded(value: object) -> bytes:
 
 
 def of_numpy(value: object) -> Any:
-    """A list of numpy's array, a number of its scalar.
+    """numpy's array as a list, or its scalar as a number.
 
     Raises:
         TypeError: the value is not numpy's.
@@ -88,7 +88,7 @@ class WireVerdict(BaseModel):
 
 
 class LateError(DeadlineError):
-    """The request's time was over before this row's verdict; other rows have theirs."""
+    """The result of a row that had no verdict when the request's time was over, while other rows had theirs."""
 
 
 T = TypeVar("T")
@@ -208,8 +208,9 @@ class Gathered(Generic[T]):
                 row.result.cancel()
 
     async def _sent(self, rows: Sequence[_Row[T]], ends_at: float) -> Sequence[T]:
-        """What `send` gives. It is cancelled once nobody waits for any of the rows: it may hang, and others wait for
-        its connection.
+        """The results of `send`, which is cancelled as soon as no caller waits for any of the rows.
+
+        It may hang, and other requests wait for its connection.
         """
         async with asyncio.timeout(None) as limit:
             sends = True

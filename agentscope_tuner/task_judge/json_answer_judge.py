@@ -88,10 +88,10 @@ class JsonAnswerConfig(StrictSection):
 class JsonAnswerJudge(TextJudge[JsonAnswerConfig]):
     """The weighted share of fields with the value in `task.metadata["answer"]`, 0.0 to 1.0; success is all of them.
 
-    The reference is an object (a mapping, or JSON as text), or any other JSON value, which is right or not. The answer
-    is all of the output but its reasoning, what stands in `<answer>` tags, or the only code block. It is read strictly:
-    the same key twice, `NaN`, and two values are 0.0. Numbers are compared exactly, `true` is not 1, and a field that
-    the reference does not have counts as a wrong one; see `compare_json`.
+    The reference is a JSON object (a mapping, or JSON as text), or another JSON value, which the answer must equal. The
+    answer is what stands in `<answer>` tags, the only code block, or else the whole output without its reasoning. It is
+    read strictly: a repeated key, `NaN` and a second value score 0.0. Numbers are compared exactly, `true` is not 1,
+    and a field that the reference does not have counts as a wrong one; see `compare_json`.
 
     Raises:
         JudgeError: of a verdict: the reference is no JSON, or lacks one of `fields`.

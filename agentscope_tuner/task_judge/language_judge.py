@@ -78,6 +78,6 @@ class LanguageJudge(TextJudge[LanguageConfig]):
 
 
 def _code(name: str) -> str | None:
-    """The language of a tag such as `zh-CN` or `pt_BR`."""
+    """The language code of a tag: `zh` for `zh-CN`, `pt` for `pt_BR`; None for an unknown language."""
     code = name.strip().replace("_", "-").partition("-")[0].lower()
     return code if code in LANGUAGES else None
