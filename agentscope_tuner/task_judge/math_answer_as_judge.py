@@ -27,7 +27,7 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
 
-#: Before the place in the name of a metric: the answer stands there, and is not read there.
+#: Begins the name of a metric, such as `elsewhere/hash`: the answer is written in this place, which is not read.
 ELSEWHERE = "elsewhere/"
 _PLACES: Mapping[Place, str] = {
     "boxed": r"in \boxed{}",
@@ -35,11 +35,11 @@ _PLACES: Mapping[Place, str] = {
     "tag": "in <answer>",
     "label": "after a label such as `Answer:`",
 }
-# A float of this size has no fractional digits
-# What a box becomes in a string that is not raw, and in JSON that was written by hand
+# What a box becomes in a string that is not raw, and in JSON that was written by hand: `\b` is read as a backspace
 _LOST_BOX = "\boxed"
+# A float of this size has no fractional digits
 _MOST_EXACT = 2**53
-# An answer in each place, over which no comparison breaks
+# States a plain answer in each place: if its comparison breaks, too, the answer is not the cause
 _HARMLESS = "<answer>\\boxed{0}</answer>\nAnswer: 0\n#### 0\n\\boxed{0}"
 
 
@@ -82,11 +82,12 @@ class MathAnswerAsJudge(BaseJudge):
             return self._broken(workflow_task.task, workflow_output, exc)
 
     def _broken(self, task: Task, output: WorkflowOutput, error: Exception) -> Reward:
-        """The verdict where an unforeseen error ended the comparison: an answer that breaks it again is unread.
+        r"""The verdict if an unforeseen error ended the comparison: 0.0, `unread`, if this answer causes the error.
+
+        It does if a plain answer, `\boxed{0}`, can be compared and this one fails again, without a worker.
 
         Raises:
-            Exception: `error`, where a plain answer breaks it, too, so that the reference or the judge is at fault, or
-                where this one does not again without a worker, so that a worker or the machine is.
+            Exception: `error`, if the cause may be another: the reference, the judge, a worker or the machine.
         """
         try:
             self._compare(task, WorkflowOutput(metadata={"final_answer": _HARMLESS}), alone=True)
@@ -99,7 +100,7 @@ class MathAnswerAsJudge(BaseJudge):
             _log.error("an answer is unread, because its comparison with the reference broke", exc_info=error)
             reason = f"unread: {type(error).__name__} in the comparison"
             return Reward(0.0, False, reason=reason, metrics={"unread": 1.0})
-        except Exception:  # noqa: BLE001 - another one: what broke first is told
+        except Exception:  # noqa: BLE001 - a different error: the first one is raised
             pass
         raise error
 
@@ -241,7 +242,12 @@ class MathAnswerAsJudge(BaseJudge):
 
 
 def elsewhere_note(metric: str, share: str) -> str:
-    """What to set where `share` of the rows have the metric `elsewhere/<place>`."""
+    """A hint to add a place to `answer_in`, since answers are written there that are not read.
+
+    Args:
+        metric: `elsewhere/<place>`, such as `elsewhere/hash` for answers after `####`.
+        share: how many rows have this metric, such as `40`.
+    """
     place = metric.removeprefix(ELSEWHERE)
     stands = next(words for name, words in _PLACES.items() if name == place)
     return f"{share} answers stand {stands}, where they are not read: add {place} to astuner.task_judge.math.answer_in"
@@ -282,7 +288,10 @@ _MOST_WORDS, _MOST_CHARS = 3, 60
 
 
 def _swapped(truth: str, text: str) -> str:
-    r"""A question for rows whose reference has the `\boxed{}` that the response lacks; empty for any others."""
+    r"""A question for the end of a message, if the reference has the `\boxed{}` that the response lacks; else empty.
+
+    It asks whether the two columns are swapped.
+    """
     alone = len(text) <= _MOST_CHARS and 0 < len(text.split()) <= _MOST_WORDS
     swapped = alone and last_boxed(text) is None and last_boxed(truth) is not None
     return ", but one in the reference: are the two columns swapped?" if swapped else ""
@@ -293,7 +302,10 @@ _COMMA_IN_NUMBER = re.compile(r"-?\d+,\d+")
 
 
 def _reading_note(task: Task) -> str | None:
-    """What a person may not expect of how the reference is read; None also for one that cannot be read."""
+    """A note for a person, if the reference may be read otherwise than meant, such as `3,5` as two numbers.
+
+    None if there is nothing to note, or if the reference cannot be read at all.
+    """
     try:
         text = reference(_reference(task))
         side = read_reference(text, None)
@@ -313,7 +325,7 @@ def _reading_note(task: Task) -> str | None:
 
 
 def _way_out(value: object) -> str:
-    """What the reference is instead of a text or a number, and what to write."""
+    """The end of a message about a reference that is neither text nor number: what it is, and what to write instead."""
     keys = range(len(value)) if isinstance(value, list | tuple) else value if isinstance(value, dict) else ()
     for inside in keys:
         held, part = ("mapping", repr(inside)) if isinstance(value, dict) else ("list", "the first")

@@ -85,7 +85,7 @@ class ReasoningGymJudge(BaseJudge):
         )
         self._breaker = SandboxBreaker()
         self._warned: set[str] = set()
-        # of rows whose own answer is paid
+        # hashes of rows whose own answer the scorer pays
         self._sound: set[bytes] = set()
         require_isolation(KWARGS)
 
@@ -130,7 +130,10 @@ class ReasoningGymJudge(BaseJudge):
         )
 
     def _is_sound(self, dataset: str, entry: Mapping[str, Any]) -> bool:
-        """Whether the row's own answer is paid, as far as it has one; asked once for many answers to a row."""
+        """Whether the scorer pays the row's own answer; True if the row has none.
+
+        The result is kept, because a row gets many answers.
+        """
         if entry["answer"] is None:
             return True
         key = hashlib.sha256(dump({"dataset": dataset, "entry": dict(entry)})).digest()
@@ -165,10 +168,10 @@ class ReasoningGymJudge(BaseJudge):
         return Jail(folders=_FOLDERS, visible=[self._packages], search=[f"{SHOWN}/0"], preload=preload)
 
     def _scored(self, dataset: str, answer: object, entry: Mapping[str, Any]) -> tuple[float | str, Ending]:
-        """The score, or why there is none.
+        """The score, or a text that says why there is none; and how the scoring ended.
 
         Raises:
-            JudgeError: the sandbox failed, twice, or the row holds what cannot travel.
+            JudgeError: the sandbox failed twice, or the row holds a value that cannot be sent to it.
         """
         try:
             payload = dump({"dataset": dataset, "answer": answer, "entry": dict(entry)})
@@ -193,7 +196,7 @@ def _entry(task: Task) -> tuple[str, dict[str, Any]]:
     """The name of the task's data set, and the entry as reasoning-gym makes it.
 
     Raises:
-        JudgeError: the row is none.
+        JudgeError: the row has no answer, or names no data set.
     """
     metadata = task.metadata
     about = metadata.get("metadata") if isinstance(metadata.get("metadata"), Mapping) else metadata
@@ -226,17 +229,21 @@ _NO_NUMBER = re.compile(r"\b(?:nan|inf|infinity)\b", re.IGNORECASE)
 _TRUTHS = {"True": {"true", "yes"}, "False": {"false", "no"}}
 _WHOLE = re.compile(r"[0-9]+")
 _TWENTY_FOUR = 24
-# Behind these a bracket groups; behind anything else it calls what stands there
+# Behind these an opening bracket groups; behind anything else it calls what is written before it
 _GROUPS_BEHIND = {*"-+*/^(,[{=·×÷−|$", "**"}
 _MOST_CHARS = 20_000
 _MOST_POWER = 3
 
 
 def unfit(dataset: str, answer: str, own: str) -> str | None:
-    """Why `answer` cannot be right and must not be scored; None where it may be.
+    """Why `answer` cannot be right and must not be scored; None if it may be scored.
+
+    Such are `nan`, `yes` if the own answer is `False`, and code, for a scorer that runs the answer.
 
     Args:
-        own: the data set's own answer, which may hold what others must not.
+        dataset: the name of the data set.
+        answer: the policy's answer.
+        own: the data set's own answer, which may hold what other answers must not.
     """
     if len(answer) > _MOST_CHARS:
         return f"over the bounds: {len(answer):,} characters"
@@ -252,7 +259,10 @@ def unfit(dataset: str, answer: str, own: str) -> str | None:
 
 
 def _no_24(answer: str, own: str) -> str | None:
-    """Why an answer does not make 24 of the puzzle's numbers: its scorer takes any numbers, and drops a fraction."""
+    """Why an answer is wrong in the game of 24; None if it is right, or cannot be calculated here, such as a power.
+
+    The package's scorer takes any numbers, and drops a fraction. Here the numbers must be those of `own`.
+    """
     if sorted(_WHOLE.findall(answer)) != sorted(_WHOLE.findall(own)):
         return "not the numbers of the puzzle"
     try:
@@ -266,20 +276,20 @@ _A_NUMBER = re.compile(
     r"[-+−]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?|[-+−]?\.[0-9]+"
 )
 _A_FRACTION = re.compile(r"\s*([-+−]?[0-9]{1,15})\s*/\s*([0-9]{1,15})\s*")
-# Beside an answer that is a number no other is right by more than rounding
+# If the right answer is a number, another number is right only if it differs by rounding
 _ROUNDING = 0.01
 
 
-# Of these no other text is right; the scorer pays what stands behind it
+# In these data sets only the own text is right, but the scorer also pays more text behind it
 _ONE_TEXT = {"letter_jumble"}
 _SAME = 1e-9
 
 
 def another(answer: str, own: str, dataset: str = "") -> str | None:
-    """Why `answer` is another number than the data set's own answer, or holds others, whatever the scorer says; None
-    where it does not.
+    """Why `answer` differs from the data set's own, whatever the scorer says; None if nothing shows that it does.
 
-    Some scorers accept 0 whatever is right, read past a sign, take the first of several, or numbers that are only near.
+    If the own answer is `12`, then `13`, `12 or 13` and `not 12` differ, and `x = 12` does not. Some scorers accept 0
+    whatever is right, skip a minus sign, take the first of several numbers, or accept numbers that are only near.
     """
     if dataset in _ONE_TEXT and answer.casefold().split() != own.casefold().split():
         return "the answer is another text"
@@ -291,7 +301,7 @@ def another(answer: str, own: str, dataset: str = "") -> str | None:
         is_same = len(given) == len(listed) and all(math.isclose(*pair, rel_tol=_SAME) for pair in pairs)
         return None if is_same else "the answer lists other numbers"
     wanted = _A_NUMBER.fullmatch(own.strip())
-    # what a calculation or a name is equal to
+    # of `3 * 4 = 12` or `x = 12` the right side
     said = answer.rpartition("=")[2]
     numbers = {_read_number(found[0]) for found in _A_NUMBER.finditer(said)}
     if (ratio := _A_FRACTION.fullmatch(said)) is not None and int(ratio[2]):
@@ -307,7 +317,7 @@ def another(answer: str, own: str, dataset: str = "") -> str | None:
 
 
 def _says_more(answer: str, own: str) -> bool:
-    """Whether an answer holds the data set's own, and beside it denies it or offers another, or goes on behind it."""
+    """Whether `answer` holds the own answer and takes it back: `not 12`, `12 or 13`, or words on a later line."""
     parts = r"\s+".join(map(re.escape, own.split()))
     if not parts or not (found := [*re.finditer(rf"(?<!\w){parts}(?!\w)", answer, re.IGNORECASE)]):
         return False
@@ -319,7 +329,7 @@ def _says_more(answer: str, own: str) -> bool:
 
 
 def _numbers_in(own: str) -> list[float] | None:
-    """The numbers of an answer that is a list of them, sorted; None where it is none."""
+    """The numbers of an answer that is a list, sorted: `[3, 1]` gives `[1.0, 3.0]`; None for any other answer."""
     try:
         listed = ast.literal_eval(own.strip()) if own.strip()[:1] == "[" else None
         return sorted(map(float, listed)) if listed else None
@@ -332,7 +342,10 @@ def _read_number(text: str) -> float:
 
 
 def _no_data(answer: str) -> str | None:
-    """Why the answer is more than numbers, letters, lists and formulas."""
+    """Why the answer is more than numbers, letters, lists and formulas, and might run as code; None if it is not.
+
+    `[1, 2]` and `sin(x)` are data; `f(2)` and `__import__('os')` are not.
+    """
     at, powers, before = 0, 0, "("
     for piece in _PIECE.finditer(answer):
         if piece.start() != at:
