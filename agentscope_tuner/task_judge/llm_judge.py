@@ -61,7 +61,13 @@ class LLMJudge(ModelJudge):
     def _ask(
         self, mine: LLMJudgeConfig, panels: Panels, first: Mapping[str, BaseGrader], dearer: Mapping[str, BaseGrader]
     ) -> None:
-        """Make this the judge that asks these graders as `mine` says.
+        """Set this judge up to ask these graders, by the settings `mine`.
+
+        Args:
+            mine: the settings.
+            panels: the judge models.
+            first: the graders that are asked first, by the names of their models.
+            dearer: those that are asked if `escalate` says so.
 
         Raises:
             ConfigError: they do not fit each other.
@@ -159,7 +165,7 @@ class LLMJudge(ModelJudge):
         )
 
     def _shares(self, values: Mapping[str, Any], text: str) -> dict[str, Coroutine[Any, Any, float]]:
-        """What asks each model for its score of the answer `text`, as a share of the range."""
+        """For each model, by name, a coroutine that asks it to score the answer `text`, as a share of the range."""
 
         async def share(name: str, grader: BaseGrader) -> float:
             alone = LLMPanel({name: grader}, self.settings, self.range)
@@ -182,7 +188,13 @@ class LLMJudge(ModelJudge):
         return await self._placed([_one_text(values.pop("response")) for values in shown], shown[0], len(shown))
 
     async def _placed(self, texts: Sequence[str], inputs: Mapping[str, Any], rows: int) -> list[Reward]:
-        """The rewards of `texts` by their places; each of `rows` bears its share of the cost."""
+        """Rank `texts`; the reward of each is by its place in the ranking.
+
+        Args:
+            texts: the answers.
+            inputs: the other variables of the prompt.
+            rows: how many rows share the cost of the ranking, in their metrics.
+        """
         size, told, when = len(texts), "", self.panels.when
         with metered(rows) as meter:
             found = first = await self.first.rank(texts, inputs)
@@ -254,7 +266,10 @@ class LLMJudge(ModelJudge):
         return None
 
     def _values(self, task: WorkflowTask, output: WorkflowOutput, paths: Mapping[str, str]) -> dict[str, Any]:
-        """What the paths lead to; None where nobody named the path, and the prompt can do without the value."""
+        """The value of each variable of the prompt, read at its path.
+
+        None if it is missing, its path is a default that nobody configured, and the prompt can do without it.
+        """
         found: dict[str, Any] = {}
         # a foreign grader is given every usual field, whether it shows it or not
         asks = isinstance(self.grader, LLMGrader) and "query" not in self.grader.optional

@@ -55,7 +55,7 @@ class NoScore(JudgeError):
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """A chat to be scored: as the model reads it, and in parts for the one wire that takes parts."""
+    """A chat to be scored: the text that the model reads, and its parts, for the one wire that takes parts."""
 
     text: str
     query: str
@@ -104,14 +104,14 @@ WIRES: dict[str, Wire] = {
 
 
 def scores(wire: Wire, data: object, size: int, index: int | None, most_tokens: int | None) -> list[float]:
-    """The score of each of `size` chats in a server's answer.
+    """The score of each of `size` chats in a server's answer, in the order of the chats.
 
     Args:
-        wire: of the server.
-        data: its answer, parsed.
+        wire: the kind of server.
+        data: the server's answer, parsed.
         size: how many chats were asked about.
-        index: which output of the model is the score; None where it has one.
-        most_tokens: the longest input that the model reads; None where the server refuses longer ones itself.
+        index: which output of the model is the score; None if it has only one.
+        most_tokens: the longest input that the model reads; None if the server refuses longer ones itself.
 
     Raises:
         NoScore: the answer has another form, a number that is none, several outputs and no `index`, or so many that
@@ -232,7 +232,7 @@ class ChatFormat:
         tokens = folder / "tokenizer.json"
         self._tokens = special_tokens(str(tokens)) if tokens.is_file() else ()
         self._template = _compiled(template, where)
-        # Of many templates a turn's head is no special token, as in "USER: … ASSISTANT: …"
+        # In many templates the head of a turn is no special token, as in "USER: … ASSISTANT: …"
         pair = [{"role": "user", "content": "{query}"}, {"role": "assistant", "content": "{response}"}]
         with contextlib.suppress(JudgeError):
             heads = headings(self.write([*pair, *pair]))
@@ -244,7 +244,7 @@ class ChatFormat:
         Raises:
             JudgeError: the template refuses the messages.
         """
-        # Of several turns in one text the roles stand beside them
+        # If one text holds several turns, each has its role before it
         heads = {f"({message['role']})" for message in messages} if self._text and len(messages) > 2 else ()
         tokens = (*self._tokens, *heads)
         safe = [{**message, "content": neutralise(message["content"], tokens=tokens)} for message in messages]
@@ -260,7 +260,10 @@ class ChatFormat:
 
 
 def parts_of(messages: Messages) -> tuple[str, str]:
-    """What stands before the last answer, each turn behind its role where there are several; and that answer."""
+    """The text before the last answer, and that answer.
+
+    If there are several turns before it, each begins with its role: `(system)`, `(user)`.
+    """
     place = max(index for index, message in enumerate(messages) if message["role"] == "assistant")
     before = messages[:place]
     told = [f"({one['role']})\n{one['content']}" if len(before) > 1 else one["content"] for one in before]
@@ -295,9 +298,9 @@ _TRIES = 4
 # Requests at once about a chat that took too long
 _AT_ONCE = 8
 _QUESTION = "What is the capital of France?"
-# The share of a score by which equal inputs differ in half precision, and different ones hardly so little
+# Scores that differ by no more than this share count as equal: half precision alone makes such differences
 _ALIKE = 1e-6
-# Answers of which a model that reads what it is given thinks differently
+# Answers that get different scores from a model that reads them
 _PROBES = (HARMLESS, "Paris is the capital of France, a country in western Europe.", "x x x x x x x x")
 
 
@@ -393,7 +396,7 @@ class RewardModelJudge(BaseJudge):
         self._exchange = HttpExchange(peer, mine.url, limits, transport)
         self._chats: Gathered[float | JudgeError] = Gathered(
             self._send,
-            # Of several chats in a request only the sum of their tokens is told
+            # Servers report only the sum of the tokens of all chats in a request
             most_rows=mine.max_batch if self._wire.many and mine.max_tokens is None else 1,
             most_bytes=_BATCH_BYTES,
             senders=mine.concurrency,
@@ -430,16 +433,21 @@ class RewardModelJudge(BaseJudge):
             return Reward(mine.clip[0], False, reason=" ".join(told.split()), filtered_by="unjudgeable")
         if isinstance(score, JudgeError):
             raise score
-        self._doubt(chat.text or chat.response, score)
+        self._recheck_if_alike(chat.text or chat.response, score)
         await self._reads.done(self._check_reading)
         low, high = mine.clip
         reward = min(high, max(low, (score - mine.center) / mine.scale))
         told = f"reward model {score:.4g}" + (f", {reward:.4g} centered and clipped" if reward != score else "")
         return Reward(reward, reward >= mine.success_threshold, reason=told, metrics={"score": score})
 
-    def _doubt(self, shown: str, score: float) -> None:
-        """Has the model tried again where 2, 4, 8 … different chats in a row score alike: another model may be served
-        by now, or by another address.
+    def _recheck_if_alike(self, shown: str, score: float) -> None:
+        """Have the model checked again if 2, 4, 8 … different chats in a row get the same score.
+
+        Another model may be served by now, one that does not read its input.
+
+        Args:
+            shown: the chat that got `score`.
+            score: its score.
         """
         if self._last[1] != score:
             self._alike = 1
@@ -450,7 +458,12 @@ class RewardModelJudge(BaseJudge):
         self._last = (shown, score)
 
     async def _scored(self, chat: Chat, harmless: Chat) -> tuple[float | JudgeError, bool]:
-        """The score of `chat`, or why there is none, and whether its own text is at fault (whose_fault.py)."""
+        """The score of `chat`, or the error; and whether the chat's own text is at fault (whose_fault.py).
+
+        Args:
+            chat: the chat.
+            harmless: the same chat with a harmless answer, to see whether the server works.
+        """
         score, failed = await self._ask_patiently(chat)
         if not _may_be_its_fault(score):
             return score, False
@@ -471,7 +484,7 @@ class RewardModelJudge(BaseJudge):
         try:
             async with asyncio.timeout(self._seconds):
                 at_fault = await is_to_blame(failed, again, control)
-                # `again` may have found one
+                # `again` may have got a score meanwhile
                 return score, at_fault
         except TimeoutError:
             return first, False
@@ -483,7 +496,11 @@ class RewardModelJudge(BaseJudge):
             raise found
 
     async def _check_reading(self) -> None:
-        """Raises JudgeError for a model that gives different answers one score."""
+        """Check that the model gives different answers different scores.
+
+        Raises:
+            JudgeError: it gives them all the same score, so it does not read them; or the server failed.
+        """
         asked = (self._ask_patiently(self._chat(_turns(_QUESTION, "user"), text, "Paris")) for text in _PROBES)
         found = [score for score, _ in await asyncio.gather(*asked)]
         for one in found:
@@ -513,7 +530,10 @@ class RewardModelJudge(BaseJudge):
             return exc
 
     async def _ask_patiently(self, chat: Chat) -> tuple[float | JudgeError, int]:
-        """The score, or why there is none; and how often the server failed. One that answers badly is asked again."""
+        """The score, or the error; and how often the server failed on this chat.
+
+        It is asked a few times if the chat itself may cause the error, but not again once it took too long.
+        """
         score, failed = await self._ask(chat), 0
         while _may_be_its_fault(score):
             failed += 1
@@ -553,7 +573,7 @@ class RewardModelJudge(BaseJudge):
 
 
 def _harmless(response: str | Trajectory) -> str | Trajectory:
-    """What stands in the place of `response`, in as many turns."""
+    """A harmless answer in the place of `response`, in as many turns."""
     return Trajectory([HARMLESS] * len(response), response.roles) if isinstance(response, Trajectory) else HARMLESS
 
 
@@ -563,7 +583,7 @@ def _refusal(status: int, detail: str, where: str) -> JudgeError:
 
 
 def _may_be_its_fault(found: object) -> bool:
-    """Whether a chat's own text may be why it has no score: the server refuses it, breaks over it, or is too slow."""
+    """Whether `found` is an error that a chat's own text may cause: the server refuses it, fails, or is too slow."""
     return isinstance(found, NoScore | DeadlineError)
 
 
@@ -572,7 +592,7 @@ def _row(chat: Chat) -> bytes:
 
 
 def _turns(value: Any, role: str) -> list[dict[str, str]]:
-    """`value` as messages: its own, or one of `role`."""
+    """`value` as messages: the turns of a Trajectory, or a single message of `role`."""
     if isinstance(value, Trajectory):
         return [{"role": role, "content": text} for role, text in zip(value.roles, value, strict=True)]
     return [{"role": role, "content": value if isinstance(value, str) else as_json(value)}]

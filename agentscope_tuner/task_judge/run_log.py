@@ -51,7 +51,7 @@ class LoggedRow(msgspec.Struct, gc=False):
     time: msgspec.Raw
 
 
-# what differs in the ids of a thousand rows
+# the last three digits of the ids of a thousand rows
 _ENDS = [f"{number:03}" for number in range(1000)]
 
 
@@ -65,7 +65,15 @@ def ids(token: str) -> Iterator[str]:
 def rows_of(
     pairs: Sequence[Pair], judgements: Sequence[Judgement], names: Iterator[str], step: int | None, time: float
 ) -> list[LoggedRow]:
-    """The rows of verdicts, named by the next of `names`; `time` in seconds since 1970."""
+    """A row for each verdict; the next of `names` is its id.
+
+    Args:
+        pairs: the tasks and outputs that were judged.
+        judgements: their verdicts.
+        names: ids, as `ids` makes them.
+        step: the training step; None if it is not known.
+        time: seconds since 1970.
+    """
     # one comprehension and no call a row: this runs beside judges that make a verdict in 30 microseconds. `__dict__` is
     # what pydantic holds: a copy of the model would cost more than its encoding, and an attribute twice a key
     at = msgspec.Raw(b"%.3f" % time if step is None else b'%.3f,"step":%b' % (time, _ENCODER.encode(step)))
@@ -89,7 +97,7 @@ def _with_extras(task: WorkflowTask) -> dict[str, Any]:
 
 
 def encoded(rows: Sequence[LoggedRow]) -> bytes:
-    """A line of JSON each, whatever a workflow has left in its metadata."""
+    """The rows as lines of JSON, whatever a workflow has left in its metadata."""
     try:
         return _ENCODER.encode_lines(rows)
     except Exception:  # noqa: BLE001 - metadata is anybody's: each row is written by itself, the odd one in a slower way
