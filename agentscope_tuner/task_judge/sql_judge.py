@@ -140,7 +140,7 @@ class SqlJudge(BaseJudge):
         return Reward(1.0, True, reason=f"the reference's {rows} rows", metrics=metrics)
 
     def _changes(self, file: Path, reference: str, expected: Sequence[Row], ordered: bool) -> bool:
-        """Whether the reference gives other rows when it is asked again."""
+        """Whether the reference query gives other rows when it is run again, as one with `random()` does."""
         again = (self._rows(file, reference)[0] for _ in range(_TIMES))
         return any(isinstance(rows, str) or same_rows(rows, expected, ordered=ordered) for rows in again)
 
@@ -156,7 +156,7 @@ class SqlJudge(BaseJudge):
         return same_rows(got, expected, ordered=ordered, both_ways=both_ways, skipped=skipped)
 
     def _rows(self, file: Path, query: str) -> tuple[list[tuple[object, ...]] | str, Ending]:
-        """The rows of a query, or why there are none.
+        """The rows of a query, or a text that says why there are none; and how its run ended.
 
         Raises:
             JailBroken: the jail failed twice, or the machine gave it no CPU.
@@ -171,7 +171,7 @@ class SqlJudge(BaseJudge):
         return _read(ending, self._limits), ending
 
     def _files(self, database: str) -> list[Path]:
-        """The database in the folder, then in those variants that have it."""
+        """The files of the database: that in the main folder first, then those of the `variants` that have it."""
         found = [self._file(folder, database) for folder in (self._settings.databases, *self._settings.variants)]
         if found[0] is None:
             raise reference_error(f"there is no database {database!r} in {self._settings.databases}")
@@ -222,11 +222,11 @@ _PIECE = re.compile(
 )
 # `LIMIT 3 OFFSET 2`, `LIMIT 2, 3`
 _LIMIT = re.compile(r"limit\s+([0-9]+)(?:\s*(,|\boffset\b)\s*([0-9]+))?[\s;]*\Z", re.IGNORECASE)
-# What may give other rows each time, and how often it is tried
+# Words in a query that may give other rows each time, and how often such a query is run again
 _CHANGING = re.compile(r"random|\bnow\b|\bcurrent_|\b(?:date|time|datetime|julianday)\s*\(\s*\)", re.IGNORECASE)
 _TIMES = 3
 _DIGITS = 12
-# Where no expected number is smaller, what rounding has left of a difference is 0
+# If no expected number but 0 is below _LEAST, a number below _NOTHING is a rest of rounding, and counts as 0
 _NOTHING, _LEAST = 1e-12, 1e-9
 _WHOLE_BELOW = 2**53
 
@@ -239,7 +239,7 @@ def is_ordered(query: str) -> bool:
 
 
 def _outside(query: str) -> Iterator[re.Match[str]]:
-    """The pieces of `query` outside of brackets."""
+    """The keywords of `query` (`ORDER BY`, `LIMIT`), and its quoted texts and comments, outside of brackets."""
     depth = 0
     for piece in _PIECE.finditer(query):
         if piece[0] in "()":
@@ -249,13 +249,14 @@ def _outside(query: str) -> Iterator[re.Match[str]]:
 
 
 def _limit(query: str) -> int | None:
-    """Where the last `LIMIT` of `query` stands."""
+    """The position of the last `LIMIT` of `query`; None if it has none."""
     return next(iter([piece.start() for piece in _outside(query) if piece[0].lower() == "limit"][-1:]), None)
 
 
 def skipped_rows(query: str) -> int | None:
-    """How many rows `query` leaves out before those that its `LIMIT` keeps; None where it has none, or one of more than
-    numbers.
+    """How many rows `query` leaves out before those that its `LIMIT` keeps: 5 for `LIMIT 2 OFFSET 5`.
+
+    None if it has no `LIMIT`, or one that is not written in plain numbers.
     """
     found = None if (at := _limit(query)) is None else _LIMIT.match(query, at)
     if found is None:
@@ -264,10 +265,13 @@ def skipped_rows(query: str) -> int | None:
 
 
 def without_ties(query: str, columns: int, way: str, *, whole: bool = False) -> str:
-    """`query`, which is ordered, with rows that it orders alike in the order of their columns: `ASC` or `DESC`.
+    """`query`, which is ordered, with its ties ordered, too: rows that it orders alike go by their columns.
 
     Args:
-        whole: whether without its `LIMIT`.
+        query: the query.
+        columns: how many columns its rows have.
+        way: `ASC` or `DESC`, the order within ties.
+        whole: whether to leave out its `LIMIT`.
     """
     end = len(query) if (at := _limit(query)) is None else at
     terms = "".join(f", {number} {way}" for number in range(1, columns + 1))
@@ -283,16 +287,18 @@ def same_rows(
     both_ways: Callable[[bool], tuple[Sequence[Row], Sequence[Row]] | None] = lambda _: None,
     skipped: int | None = None,
 ) -> str | None:
-    """None where the rows are the same, else the first difference in words, without the expected rows.
+    """None if the rows are the same, else the first difference in words, without the expected rows.
 
-    Columns count by their place, not by their names. A number is a number, whether SQLite keeps it as an integer or
+    Columns count by their position, not by their names. A number is a number, whether SQLite keeps it as an integer or
     not; expected integers are the same exactly, others to twelve digits. NULL is NULL, and no text is a number.
 
     Args:
+        got: the rows of the judged query.
+        expected: the rows of the reference query.
         ordered: whether their order counts.
-        both_ways: gives the expected rows with ties put in one order, and in the opposite one; None where it cannot. It
-            is told whether to give all rows, as without `LIMIT`.
-        skipped: the rows before the expected ones among all of these; None where all are expected.
+        both_ways: gives the expected rows twice, with ties in one order and in the opposite one; None if it cannot. Its
+            argument says whether to give all rows, as without `LIMIT`.
+        skipped: how many of all rows come before the expected ones; None if the expected rows are all there are.
     """
     if len(got) != len(expected):
         return f"{len(got)} rows, {len(expected)} expected"
@@ -315,8 +321,13 @@ def same_rows(
 
 
 def _same_but_for_ties(got: Sequence[Row], begun: int, expected: Sequence[Row], turned: Sequence[Row]) -> bool:
-    """Whether `got`, from row `begun`, could be the expected rows: it differs from them only within pieces that hold
-    the same rows both ways.
+    """Whether `got` could be the expected rows, because it differs from them only in the order of ties.
+
+    Args:
+        got: the rows of the judged query; the first one is row `begun` of `expected`.
+        begun: see `got`.
+        expected: the rows of the reference query, with ties in one order.
+        turned: the same rows, with ties in the opposite order.
     """
     start, unmatched, piece = 0, Counter[Row](), list[Row]()
     for end, (one, other) in enumerate(zip(expected, turned, strict=False), 1):
@@ -326,7 +337,7 @@ def _same_but_for_ties(got: Sequence[Row], begun: int, expected: Sequence[Row], 
             if not unmatched[row]:
                 del unmatched[row]
         if not unmatched:
-            # of a piece that the end cuts, any of its rows
+            # a piece that the end cuts may have kept any of its rows
             if Counter(got[max(0, start - begun) : max(0, end - begun)]) - Counter(piece):
                 return False
             start, piece = end, []
@@ -334,7 +345,7 @@ def _same_but_for_ties(got: Sequence[Row], begun: int, expected: Sequence[Row], 
 
 
 def _comparable(expected: Sequence[Row]) -> Callable[[Row], Row]:
-    """What makes of a row one that equals those which are the same."""
+    """A function of a row, whose results are equal for rows that count as the same: `(1, "a")` and `(1.0, "a")`."""
     columns = [_number_of(column) for column in zip(*expected, strict=True)]
 
     def compare(row: Row) -> Row:
@@ -347,8 +358,10 @@ def _comparable(expected: Sequence[Row]) -> Callable[[Row], Row]:
 
 
 def _number_of(expected: Row) -> Callable[[Any], object]:
-    """What makes of a column's numbers those that count: whole ones exactly where all that are expected are whole, and
-    an expected integer exactly beside whatever else; others to some digits.
+    """A function of a column's numbers, whose results are equal for numbers that count as the same.
+
+    A whole number counts exactly if all expected ones are whole, and so does an expected integer among others. All
+    other numbers count to twelve digits.
     """
     numbers = [value for value in expected if isinstance(value, int | float)]
     is_whole = all(map(_is_whole, numbers))
@@ -362,7 +375,7 @@ def _number_of(expected: Row) -> Callable[[Any], object]:
         try:
             if (is_whole and _is_whole(value)) or (round(value) in exact and rounded(value) == rounded(round(value))):
                 return round(value)
-            # no integer that it is near
+            # it is near no expected integer
             return (rounded(value),)
         # not finite, or an int too large for a float
         except (OverflowError, ValueError):

@@ -134,7 +134,7 @@ class TaskRubricsJudge(ModelJudge):
         return self._reward(rubrics, met, metrics, told + found.told)
 
     def _shares(self, rubrics: Rubrics, query: str | Trajectory, text: str) -> dict[str, Coroutine[Any, Any, float]]:
-        """What asks each model for its score of the answer `text`."""
+        """For each model, by name, a coroutine that asks it to score the answer `text` by `rubrics`, 0 to 1."""
 
         async def share(name: str, grader: CriteriaGrader) -> float:
             alone = CriteriaPanel({name: grader}, self.settings.jury_rule, "error")
@@ -236,7 +236,10 @@ class TaskRubricsJudge(ModelJudge):
         return counts
 
     def notes_on(self, counts: Counts) -> list[str]:
-        """See BaseJudge: criteria always or never met in four answers to a task or more, which tell no two apart."""
+        """See BaseJudge: criteria that were always or never met, in four answers to a task or more.
+
+        They show no difference between the answers.
+        """
         notes = []
         for key, (seen, met) in counts.items():
             if seen >= _LEAST_SEEN and met in (0, seen):
@@ -246,9 +249,13 @@ class TaskRubricsJudge(ModelJudge):
 
 
 def _with_files(response: str | Trajectory, files: Sequence[str], output: WorkflowOutput) -> Trajectory:
-    """The response, and behind it each of `files` as `output.metadata["files"]` holds it, from its path to its text."""
+    """The response, and before it the texts of `files`, which `output.metadata["files"]` maps from path to text.
+
+    Raises:
+        JudgeError: `files` of the output is no such mapping.
+    """
     written = output.metadata.get("files")
-    # A policy may write others, which are no text
+    # Files that the rubrics do not judge may be anything
     if not isinstance(written, Mapping) or not all(isinstance(written.get(path, ""), str) for path in files):
         raise input_error(
             f"the rubrics judge the files {list(files)!r:.200}: output.metadata.files must hold them, from path to text"

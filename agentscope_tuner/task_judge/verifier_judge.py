@@ -64,16 +64,17 @@ _WORDED = frozenset({"general_verifier", "omni_judge"})
 # These leave no room for thinking aloud, in which a verdict could be taken back
 _ONE_VERDICT = frozenset({"omni_judge", "xverify", "tinyv", "compass_verifier"})
 
-# What may take a verdict back without a word: a sign of mathematics or a picture, a mark before it, an empty box
+# What may take a verdict back without a word: a symbol of mathematics or a picture, `!` or `?` before it, an empty `[]`
 _SIGNS = frozenset({"Sm", "So"})
-# What is shown is a command's argument, not its name
+# What LaTeX prints is a command's argument, not its name
 _PRINTS_NOTHING = re.compile(rf"{SPACE}|\\[hv]?phantom\{{[^{{}}]*\}}|(?:\\[a-zA-Z]{{1,20}}\*?|\^|_)(?=\s*\{{)")
 _DOUBTS = re.compile(r"[!?][^\w\s]*\Z|\[\s*\]")
 
 
 def states(text: str) -> bool:
-    """Whether a text states anything: signs of punctuation, spaces of LaTeX and commands around nothing do not,
-    whatever a model would say of them.
+    r"""Whether a text states anything, whatever a model would say of it.
+
+    Punctuation, spaces of LaTeX, and commands around nothing state nothing: `...`, `\,`, `\phantom{7}`.
     """
     left = _PRINTS_NOTHING.sub("", plain(bare(text)))
     return any(unicodedata.category(char)[0] in "LNS" for char in left)
@@ -180,7 +181,7 @@ class VerifierJudge(ModelJudge):
         return self._reward(rules, right, reason, "", asked=1.0, usage=meter.usage)
 
     async def _by_rules(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[Reward | JudgeError, str]:
-        """The rules' verdict, and why it may be taken to the model; empty where it may not.
+        """The rules' verdict, and why the model may be asked, as one of `Open`; empty if it may not.
 
         Raises:
             JudgeError: the rules have no verdict, and a model could have none either.
@@ -204,7 +205,7 @@ class VerifierJudge(ModelJudge):
         return f"no answer is stated, or one of more than {self.settings.max_chars} characters"
 
     def _shown(self, output: WorkflowOutput) -> str | None:
-        """What the model is shown of an output; None where it states no answer, or a very long one."""
+        """The text of an output that the model is shown; None if it states no answer, or is longer than `max_chars`."""
         found = self.rules.find(output).text
         if found is None or not states(found):
             return None
