@@ -88,7 +88,7 @@ class _Reader:
     def __init__(self, text: str, known: Known, where: str) -> None:
         self._text, self._known, self._where = text, known, where
         self.names: list[str] = []
-        # Other names than Python's stand here, so each goes through the parser as _0, _1 …
+        # Names such as my-part.reward are none of Python's, so the parser is given each as _0, _1 …
         self._source = _NAME.sub(self._numbered, " ".join(text.split()))
 
     def _numbered(self, found: re.Match[str]) -> str:
@@ -102,14 +102,14 @@ class _Reader:
         return f"_{len(self.names) - 1}"
 
     def read(self) -> _Test:
-        # Python would pass over all behind the one, and has an error of its own for the other
+        # Python would skip everything behind a `#`, and has an error of its own for the null character
         if found := {"#", "\0"}.intersection(self._source):
             raise self._error(f"cannot read {found.pop()!r}")
         try:
             return self._test(ast.parse(self._source, mode="eval").body)
         except SyntaxError as exc:
-            near = self._named(self._source[(exc.offset or 1) - 1 :])[:30]
-            raise self._error(f"cannot read {near or self._text[:30]!r}: {self._named(exc.msg)}") from exc
+            near = self._with_names(self._source[(exc.offset or 1) - 1 :])[:30]
+            raise self._error(f"cannot read {near or self._text[:30]!r}: {self._with_names(exc.msg)}") from exc
 
     def _test(self, node: ast.expr) -> _Test:
         if isinstance(node, ast.BoolOp):
@@ -142,13 +142,13 @@ class _Reader:
         return lambda values: value
 
     def _name(self, node: ast.expr) -> str | None:
-        return self._named(node.id) if isinstance(node, ast.Name) else None
+        return self._with_names(node.id) if isinstance(node, ast.Name) else None
 
     def _said(self, node: ast.expr) -> str:
-        return self._named(ast.get_source_segment(self._source, node) or "")
+        return self._with_names(ast.get_source_segment(self._source, node) or "")
 
-    def _named(self, text: str) -> str:
-        """Words of the parser's, with the names in their places."""
+    def _with_names(self, text: str) -> str:
+        """Text of the parsed source with the user's names put back: `_0 > 0.5` becomes `style > 0.5`."""
         return _STANDS_FOR_NAME.sub(lambda found: self.names[int(found[1])], text)
 
     def _error(self, what: str) -> ConfigError:

@@ -284,14 +284,15 @@ _UNJUDGEABLE = "unjudgeable"
 
 
 class Account(NamedTuple):
-    """What the parts' verdicts come to.
+    """A summary of the parts' verdicts, from which the combined verdict is made.
 
     Attributes:
         counted: the parts that count for the reward and have a verdict.
         rewards: the rewards of these parts.
-        told: the end of the reason: each part's own.
-        metrics: `part/<name>` for each that has a verdict, whether others were skipped or failed, and the parts' own.
-            What judging used (`judge_…`) is added up under its own name, as summaries and budgets read it.
+        told: the end of the combined reason: the reason of each part.
+        metrics: `part/<name>`, the reward of each part that has one; whether parts were skipped or failed; and the
+            parts' own metrics. What judging used (`judge_…`) is added up under its own name, as summaries and budgets
+            read it.
         violations: the rules of the parts that were broken, each under its part's name.
     """
 
@@ -311,9 +312,9 @@ class PartVerdicts:
     Attributes:
         judged: the verdicts, by part; a failed verdict only for a part that may fail.
         values: what conditions read: `<part>.reward` and `<part>.is_success` of parts that have a verdict.
-        skipped: why a part was not asked.
+        skipped: the reasons why parts were not asked, by part.
         failed: the errors, by part, of parts that may fail, or whose failures count as 0.0.
-        alone: the parts that must have a verdict and have none to rank the rollout with, and what they say.
+        alone: the reasons, by part, of parts that must have a verdict and have no other rollout to rank this one with.
         lacking: parts without a verdict because of a failure: their own, or that of a part that their condition reads.
         spent: what judge models were paid so far, by whichever parts, as metrics: also for verdicts that failed.
     """
@@ -377,7 +378,7 @@ class PartVerdicts:
                 self.lacking.add(name)
             self.failed[name] = reason
         elif part.weight < 0 and judgement.status == "filtered" and _UNJUDGEABLE in judgement.violations:
-            # The least is the best that such a part can say, and a policy could break its judge to have it
+            # With a negative weight the lowest reward is the best for a policy, which could break this judge to get it
             top = part.judge.inner.top_reward
             judgement = replace(judgement, reward=judgement.reward if top is None else top)
         self.judged[name] = judgement
@@ -406,13 +407,13 @@ class PartVerdicts:
         return PartVerdict(part.name, part.weight, judgement.status, judgement.reward, judgement.is_success)
 
     def said(self) -> str:
-        """The parts that failed or were not asked, in words."""
+        """The parts that failed or were not asked, with the reasons; if there are none, the parts that answered."""
         told = [f"{name} failed: {why}" for name, why in self.failed.items()]
         told += [f"{name} skipped: {why}" for name, why in self.skipped.items()]
         return "; ".join(told) or f"{', '.join(self.judged) or 'none'} answered"
 
     def account(self, parts: Sequence[Part]) -> Account:
-        """What the verdicts of `parts` come to."""
+        """A summary of the verdicts of `parts`, all of which were asked or skipped."""
         counted: list[Part] = []
         rewards: list[float] = []
         metrics: dict[str, float] = {}
@@ -449,10 +450,12 @@ class PartVerdicts:
 
 
 class AsksJudges(BaseJudge):
-    """Loads the judges that it asks; what it says about tasks and runs is what they say, under their names.
+    """The base of judges that ask other judges, which it loads.
+
+    What it reports about tasks and runs is what these judges report, each under its name.
 
     Attributes:
-        inner_key: where their sections stand: `parts` or `routes`.
+        inner_key: the key of their sections: `parts` or `routes`.
         section: the typed section.
 
     Raises:
@@ -469,7 +472,7 @@ class AsksJudges(BaseJudge):
             name: load_inner(config, section, self.inner_key, name, own) for name, own in sections.items()
         }
         for judge in self.asks.values():
-            # This judge warns of a reward that is passed over: once is enough
+            # This judge itself warns if the workflow's own reward is ignored: once is enough
             judge.heeds_own_reward = True
         asked = [judge.inner for judge in self.asks.values()]
         self.metric_names = tuple(dict.fromkeys(name for judge in asked for name in judge.metric_names))
@@ -482,11 +485,11 @@ class AsksJudges(BaseJudge):
         )
 
     def called(self, name: str) -> str:
-        """What messages call one of them: `part 'style'`."""
+        """The judge `name` as messages call it: `part 'style'`."""
         return f"{self.inner_key.removesuffix('s')} {name!r}"
 
     def paid(self, name: str, judgement: Judgement) -> Judgement:
-        """A verdict of one of them; a failed one is 0.0 where `on_error: zero` was asked for by name.
+        """The verdict of the judge `name`; a failed one becomes 0.0 if its section has `on_error: zero`.
 
         Raises:
             JudgeError: there is no verdict. It does not name the task, because summaries count failures by their words.
@@ -509,11 +512,11 @@ class AsksJudges(BaseJudge):
         return None
 
     def row_notes(self, task: Task, output: WorkflowOutput | None = None) -> list[str]:
-        """See BaseJudge: those of each, under its name."""
+        """See BaseJudge: the notes of every judge, each under its name."""
         return [f"{name}: {note}" for name, judge in self.asks.items() for note in judge.row_notes(task, output)]
 
     def named(self, name: str, problem: str) -> str:
-        """A problem that one of them found, with its kind and that judge's name."""
+        """A problem with the judge that found it: `wrong type: no text` becomes `wrong type: part 'style': no text`."""
         kind, colon, said = problem.partition(":")
         return f"{kind}: {self.called(name)}:{said}" if colon else f"{problem}: {self.called(name)}"
 
@@ -530,16 +533,16 @@ class AsksJudges(BaseJudge):
                 raise JudgeError(f"{self.called(name)}: {exc.message}", cause=exc.cause) from exc
 
     def run_notes(self) -> list[str]:
-        """See BaseJudge: those of each, under its name."""
+        """See BaseJudge: the notes of every judge, each under its name."""
         return [f"{name}: {note}" for name, judge in self.asks.items() for note in judge.inner.run_notes()]
 
     def take_counts(self) -> Counts:
-        """See BaseJudge: those of each, under its name."""
+        """See BaseJudge: the counts of every judge, each under its name."""
         taken = ((name, judge.inner.take_counts()) for name, judge in self.asks.items())
         return {f"{name}: {key}": numbers for name, counts in taken for key, numbers in counts.items()}
 
     def notes_on(self, counts: Counts) -> list[str]:
-        """See BaseJudge: those of each, under its name."""
+        """See BaseJudge: the notes of every judge on its own counts, each under its name."""
         notes = []
         for name, judge in self.asks.items():
             own = {key.removeprefix(f"{name}: "): n for key, n in counts.items() if key.startswith(f"{name}: ")}
@@ -548,6 +551,6 @@ class AsksJudges(BaseJudge):
 
 
 def same_for(judge: TaskJudge, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-    """Whether `judge` holds two tasks' metadata to name the same reference: see BaseJudge.same_reference."""
+    """Whether `judge` takes two tasks, given by their metadata, to have the same reference: see `same_reference`."""
     keys = judge.inner.reference_keys
     return judge.inner.same_reference({key: first.get(key) for key in keys}, {key: second.get(key) for key in keys})
