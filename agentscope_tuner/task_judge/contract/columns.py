@@ -22,7 +22,7 @@ from agentscope_tuner.verify.find import last_boxed
 from agentscope_tuner.workflow import Task, WorkflowTask
 
 WHERE = f"{SECTION}.reads"
-#: The names under which data sets keep each of the three; the first that a row has counts.
+#: Common names of the columns with the question, the answer and the response; the first that a row has counts.
 QUESTIONS = ("question", "problem", "prompt", "query", "instruction", "input")
 ANSWERS = (
     "answer",
@@ -34,8 +34,8 @@ ANSWERS = (
     "final_answer",
     "expected_answer",
 )
-#: Those of them that as often hold something else (a class, a difficulty, what was taken out of the policy's response):
-#: another column may agree with one, but none is taken before it is named.
+#: Names of `ANSWERS` that often hold something else: a class, a difficulty, what was read from a policy's response.
+#: Such a column may confirm another one, but is not read as the answer itself unless the configuration names it.
 UNSURE = frozenset({"label", "target", "final_answer"})
 RESPONSES = ("response", "completion", "output", "generation", "generated_text", "model_output", "prediction")
 
@@ -43,7 +43,7 @@ _COMMON = frozenset({*QUESTIONS, *ANSWERS, *RESPONSES})
 
 IDS = ("id", "uid", "index", "idx", "request_id", "task_id")
 _FORMS = ("hash", "last_box", "number")
-# All that hangs together, and what of it is one number: of "1.000.000" and "3,4" nobody knows
+# Digits with all that hangs on them, and which of these are surely one number: "1.000.000" and "3,4" are not
 _DIGITS = re.compile(r"(?<![\w.,])[-−+]?\d(?:[\d.,]*\d)?(?:[eE][-+]?\d+)?(?:/\d+)?")
 _NUMBER = re.compile(r"[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?:/\d+)?")
 # A column is at most as long as a reference with its worked solution
@@ -52,7 +52,7 @@ _MOST_CHARS = 200_000
 _PATTERN_SECONDS = 30.0
 _KEYS_SHOWN = 12
 _ANSWER_CHARS = 60
-# Into the mappings of a row
+# The most dots in a path into the mappings of a row
 _MOST_STEPS = 4
 
 
@@ -64,13 +64,13 @@ def _listed(value: object) -> object:
 
 
 class ReadColumn(StrictSection):
-    """Where one value of a row stands.
+    r"""The columns that may hold one value of a row, and which part of the column's text is the value.
 
     Attributes:
         names: paths such as `reward_model.ground_truth`; the first that the row has counts.
-        take: what of the value: None for all of it, `hash` for what stands behind `####`, `last_box` for the content of
-            the last `\\boxed{}`, `number` for the last number, `json.<path>` for a field of a JSON object, and
-            `regex:<pattern>` for its first match, or the match's first group.
+        take: the part: None for all of it, `hash` for what stands behind `####`, `last_box` for the content of the last
+            `\boxed{}`, `number` for the last number, `json.<path>` for a field of a JSON object, and `regex:<pattern>`
+            for its first match, or the match's first group.
     """
 
     names: Annotated[tuple[_Name, ...], BeforeValidator(_listed)] = Field(alias="from", min_length=1)
@@ -89,11 +89,12 @@ class ReadColumn(StrictSection):
 
 
 class _ReadMetadata(dict[str, Any]):
-    """The metadata that a mapping has made.
+    """A task's metadata, in which a mapping has put the values of columns in the places that judges read.
 
     Attributes:
-        row: the metadata before, where every mapping finds its columns: one around a part may have replaced them.
-        by: the mapping.
+        row: the metadata before any mapping. Every mapping looks up its columns here, because an outer one may have
+            replaced some.
+        by: the mapping that made it.
     """
 
     def __init__(self, values: Mapping[str, Any], row: Mapping[str, Any], by: Reads | None = None) -> None:
@@ -133,15 +134,16 @@ class Reads:
         }
 
     def column(self, role: str) -> ReadColumn | None:
-        """The column that is named for `role`."""
+        """The column that the configuration names for `role`, such as `question`; None if it names none."""
         return self._columns.get(role)
 
     def task(self, task: WorkflowTask, needed: Collection[str]) -> WorkflowTask:
-        """`task` with what its columns hold in the places that judges read; the same object where nothing changes.
+        """`task` with the values of its columns in the places that judges read; the same object if nothing changes.
 
         Args:
-            needed: the judge's `reference_keys`. Where `answer` is one and the metadata have no such key, a column with
-                one of the common names stands for it, unless two of them differ.
+            task: the task.
+            needed: the judge's `reference_keys`. If `answer` is one and the metadata have no such key, a column with
+                one of the common names is taken for it, unless two of them differ.
 
         Raises:
             JudgeError: a task lacks a column that is named for what the judge needs, or it does not have the form to
@@ -164,7 +166,7 @@ class Reads:
             for role, column in self._of_metadata.items()
             if role in needed or _first(row, column.names) is not None
         }
-        # an answer that is None is a missing cell, which no other column mends
+        # an answer that is None is a missing cell, which no other column may fill
         if "answer" in needed and "answer" not in values and "answer" not in task.metadata:
             name = sole_answer_column(task.metadata)
             values |= {} if name is None else {"answer": at_path(task.metadata, name)}
@@ -172,7 +174,7 @@ class Reads:
         if values:
             made = task.model_copy(update={"metadata": _ReadMetadata({**task.metadata, **values}, row, self)})
         question = self._columns.get("question")
-        # a trainer hands the prompt beside the columns: where they do not hold the question, its own stands
+        # a trainer hands over the prompt beside the columns: if they do not hold the question, the prompt stays
         asked = None if question is None else _first(row, question.names)
         return made if asked is None else made.model_copy(update=_asked(asked[1]))
 
@@ -198,17 +200,16 @@ def _asked(value: Any) -> dict[str, Any]:
 
 
 def at_path(row: Mapping[str, Any], path: str) -> Any:
-    """The value at a path such as `reward_model.ground_truth` or `choices.0.text`; None where the row has none, or an
-    empty cell.
+    """The value at a path such as `reward_model.ground_truth` or `choices.0.text`; None if it is missing or empty.
 
-    A name with dots may be a column's own. A step into a text reads it as a JSON object.
+    A column's own name may have dots. A step into a text reads it as a JSON object.
     """
     value = cell_at(row, path)
     return None if isinstance(value, str) and not value else value
 
 
 def cell_at(row: Mapping[str, Any], path: str) -> Any:
-    """`at_path`, where an empty text is a value: a policy may have written nothing."""
+    """`at_path`, but an empty text is returned as it is: a policy may have written nothing."""
     if path in row:
         return _cell(row[path])
     value: Any = row
@@ -226,7 +227,7 @@ def cell_at(row: Mapping[str, Any], path: str) -> Any:
 
 
 def _cell(value: Any) -> Any:
-    """A data frame writes NaN for a missing cell, and numpy's own scalars."""
+    """A cell's value: numpy's scalar as a plain value, and NaN, as data frames write a missing cell, as None."""
     value = value.item() if type(value).__module__ == "numpy" and value.shape == () else value
     return None if isinstance(value, float) and math.isnan(value) else value
 
@@ -301,14 +302,14 @@ def answer_columns(row: Mapping[str, Any]) -> list[str]:
 
 
 def sole_answer_column(row: Mapping[str, Any]) -> str | None:
-    """The column that surely holds the answer; None where there is none, or where two differ."""
+    """The column that surely holds the answer; None if there is none, or if two that may hold it differ."""
     names = [name for name in answer_columns(row) if name != "solution" or _states(row[name])]
     sure = [name for name in names if name not in UNSURE]
     return sure[0] if sure and agree(row, names) else None
 
 
 def _states(solution: Any) -> bool:
-    """Whether a worked solution states its answer by a sign, or is an answer alone: of any other text nobody knows."""
+    """Whether a column `solution` states an answer: behind `####`, in a box, or as all of a short text."""
     if not isinstance(solution, str):
         return True
     signed = "####" in solution or last_boxed(solution) is not None
@@ -316,12 +317,12 @@ def _states(solution: Any) -> bool:
 
 
 def agree(row: Mapping[str, Any], names: Sequence[str]) -> bool:
-    """Whether the columns state the same answer, whatever worked solution stands around it."""
+    """Whether the columns state the same answer, whatever worked solution is around it."""
     return len(names) < 2 or len({_stated(at_path(row, name)) for name in names}) == 1
 
 
 def _stated(value: Any) -> str:
-    """What a reference states, to compare two columns: without the worked solution around it."""
+    """The answer that a reference states, to compare two columns: `3 + 4 = 7 #### 7` gives `7`."""
     text = value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True)
     behind = text.rpartition("####")[2]
     boxed = last_boxed(behind)
@@ -329,8 +330,9 @@ def _stated(value: Any) -> str:
 
 
 def hint(row: Mapping[str, Any]) -> str:
-    """The line of YAML that names the answer of a row that no common name tells; names columns alone, so that rows of
-    one data set have the same hint.
+    """Advice, mostly a line of YAML, on how to name the answer's column if no common name shows it.
+
+    It names columns and no values, so that all rows of one data set have the same hint.
     """
     if not row:
         return "put the reference there, in a row as its column `answer`"
@@ -359,7 +361,7 @@ def hint(row: Mapping[str, Any]) -> str:
 
 
 def packed_rows(row: Mapping[str, Any]) -> str | None:
-    """The way out for an object that holds all rows; None for any other."""
+    """Advice on how to write the rows line by line, if `row` is an object that holds all of them; else None."""
     if (several := _file_of_columns(row)) is not None:
         return several
     # `{"0": {…}, "1": {…}}`, rows by their ids
@@ -372,8 +374,9 @@ def packed_rows(row: Mapping[str, Any]) -> str | None:
 
 
 def _file_of_columns(row: Mapping[str, Any]) -> str | None:
-    """The way out for an object that holds a table by its columns, each a list or, as pandas writes it, a mapping by
-    the rows' numbers.
+    """Advice, if `row` is a table by its columns, such as `{"question": [...], "answer": [...]}`; else None.
+
+    A column is a list or, as pandas writes it, a mapping from the rows' numbers.
     """
     held = {name: _column_cells(value) for name, value in row.items() if name in _COMMON}
     several = [name for name, count in held.items() if count > 1 and count == max(held.values())]
@@ -396,19 +399,19 @@ def _is_row(value: Any) -> bool:
 
 
 def doubt(name: str) -> int:
-    """How seldom a column of this name holds the answer, among those with common names: 0, 1 or 2."""
+    """How seldom a column of this name holds the answer: 2 for `label` and `target`, 1 for `solution`, else 0."""
     column = name.partition(".")[0].lower()
     return 2 if column in ("label", "target") else 1 if column == "solution" else 0
 
 
 def sole_other(row: Mapping[str, Any], known: Sequence[str]) -> str | None:
-    """The only column with a text or a number that has none of the known names; None where there are more."""
+    """The only column with a text or a number that is no id and not among `known`; None if there is none, or more."""
     kinds = (str, int, float)
     others = [key for key, value in row.items() if key not in known and key not in IDS and isinstance(value, kinds)]
     return str(others[0]) if len(others) == 1 else None
 
 
-# What a column holds, by words of its name and of the names around it; the first pattern that is found tells
+# What a column holds, by words in its path; the first pattern that matches decides
 _WORDS = tuple(
     (role, re.compile(words, re.IGNORECASE))
     for role, words in (
@@ -423,12 +426,12 @@ _WRITERS = {"assistant": "response", "user": "question"}
 
 
 def likely_columns(row: Mapping[str, Any], role: str) -> list[str]:
-    """Paths to texts, numbers and lists of messages whose names speak of a question, an answer or a response."""
-    return [path for path in leaves(row) if _told_by(row, path) == role]
+    """Paths to texts, numbers and lists of messages whose names suggest `role`: question, answer or response."""
+    return [path for path in leaves(row) if _role_of(row, path) == role]
 
 
-def _told_by(row: Mapping[str, Any], path: str) -> str | None:
-    """What a path says of what it leads to; of a chat message, who wrote it."""
+def _role_of(row: Mapping[str, Any], path: str) -> str | None:
+    """The role that a path suggests, or None: `answer` for `gold_label`, `question` for a user message's content."""
     turn = at_path(row, path.rpartition(".")[0]) if "." in path else None
     if isinstance(turn, Mapping) and (wrote := _WRITERS.get(str(turn.get("role")))) is not None:
         return wrote if path.endswith(".content") else None
@@ -436,12 +439,19 @@ def _told_by(row: Mapping[str, Any], path: str) -> str | None:
 
 
 def likely_answers(row: Mapping[str, Any]) -> Iterator[str]:
-    """Paths to texts and numbers whose names speak of an answer."""
+    """Paths to texts and numbers whose names suggest an answer, such as `gold.text`."""
     return (path for path in likely_columns(row, "answer") if not isinstance(at_path(row, path), list))
 
 
 def leaves(value: Any, path: str = "") -> Iterator[str]:
-    """The paths to what `value`, found at `path`, holds: through mappings and lists of one value, also as JSON."""
+    """The paths to the single values in `value`: `{"a": {"b": 1, "c": ["x"]}}` gives `a.b` and `a.c.0`.
+
+    Mappings, lists of one item and both as JSON text are opened; a list of chat messages counts as one value.
+
+    Args:
+        value: any value of a row.
+        path: the path of `value` itself.
+    """
     packed = isinstance(value, str) and value.lstrip().startswith(("{", '["'))
     inner = record_of(value) if packed else value
     if isinstance(inner, Mapping) and path.count(".") < _MOST_STEPS:

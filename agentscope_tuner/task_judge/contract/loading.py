@@ -46,8 +46,8 @@ from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 _log = logging.getLogger(__name__)
 
 _HOME = "agentscope_tuner.task_judge"
-#: The judges of this package that a `judge_protocol` names: each class with its module, which is all that a new one
-#: needs to be known by.
+#: The judges of this package that a `judge_protocol` may name: each class with its module. A new judge becomes known
+#: by its entry here.
 JUDGES = {
     "ChoiceJudge": "choice_judge",
     "CodeJudge": "code_judge",
@@ -67,7 +67,7 @@ JUDGES = {
     "ToolCallJudge": "tool_call_judge",
     "WorkflowRewardJudge": "workflow_reward_as_judge",
 }
-#: Those that a `judge_type` names.
+#: The judges of this package that a `judge_type` names.
 JUDGES_BY_TYPE = {
     "rubrics_auto_grader": "rm_auto_grader_judge->AutoGraderJudge",
     "llm": "llm_judge->LLMJudge",
@@ -132,8 +132,9 @@ def load_judge(config: Source) -> TaskJudge:
 
 
 def _warn_of_unread(reads: Mapping[str, Any], judge: BaseJudge) -> None:
-    """Warn of a key of `reads` that is nearly one of those that are read: its column would stand where nobody looks. A
-    judge of the user's may read it all the same.
+    """Warn of a key of `reads` that is probably misspelt, since no judge would read its column.
+
+    It is no error, because a user's own judge may read this very key.
     """
     known = ("question", "answer", "response", *judge.reference_keys)
     for key in reads:
@@ -296,7 +297,11 @@ def load_inner(config: Any, section: TaskJudgeConfig, key: str, name: str, inner
 
 
 def _check_depth(section: TaskJudgeConfig, inner: TaskJudgeConfig, where: str) -> None:
-    """Two levels of judges that ask others are enough for every use that is known, and keep reasons readable."""
+    """Check that a judge that asks others is at most one level inside another one: reasons must stay readable.
+
+    Raises:
+        ConfigError: it is two levels inside.
+    """
     if inner.judge_type not in _KEYS_OF_TYPE:
         return
     for kind, asked in (("parts", inner.parts), ("routes", inner.routes)):
@@ -334,7 +339,7 @@ def resolve_protocol(protocol: str) -> type:
 
 
 def _hidden(module: ModuleType) -> str:
-    """The way out where a file of the working directory is not the module of its name, which Python has already."""
+    """Advice, if a file of the working directory is hidden by another module of its name; else empty."""
     file, used = f"{module.__name__}.py", getattr(module, "__file__", None)
     if "." in module.__name__ or not Path(file).is_file() or (used is not None and Path(used).samefile(file)):
         return ""
@@ -367,7 +372,7 @@ def _imported(module: str, protocol: str) -> ModuleType:
 
 
 def _looked(module: str, protocol: str, exc: BaseException) -> str:
-    """Where a module was looked for that is in none of these places."""
+    """Where a missing module was looked for, as the end of a message; empty if the import failed for another reason."""
     top, _, within = module.partition(".")
     if not isinstance(exc, ModuleNotFoundError) or exc.name is None or exc.name.startswith(f"{top}."):
         return ""
@@ -382,7 +387,7 @@ def _looked(module: str, protocol: str, exc: BaseException) -> str:
 
 
 def _said(exc: BaseException) -> str:
-    """The exception in words, and its place, unless the message has it or it is in this package."""
+    """The exception in words; with its place, unless the message has it or it is in this package."""
     if isinstance(exc, ConfigAttributeError | ConfigKeyError):
         told = f"it reads {exc.full_key}, which the configuration does not set"
         ours = str(exc.full_key).partition(".")[0] in TaskJudgeConfig.model_fields
@@ -393,7 +398,7 @@ def _said(exc: BaseException) -> str:
 
 
 def _packaged_twin(module: str, protocol: str) -> str:
-    """The way out where `protocol` names a file of the repository's tutorials, which no wheel holds."""
+    """Advice, if `protocol` names a tutorial, which no wheel holds, or a missing judge of this package; else empty."""
     room, _, name = module.rpartition(".")
     if room == _HOME:
         return _near_judge(protocol.partition("->")[2].strip())
@@ -460,7 +465,7 @@ def _name_stem(name: str) -> str:
 
 
 def _module_of(path: str) -> str:
-    """The module that a path to its file means, seen from the working directory or from where Python looks."""
+    """The module of a file below the working directory or Python's path: `tutorial/judge.py` is `tutorial.judge`."""
     file = PurePath(path.replace("\\", "/"))
     if file.is_absolute():
         for folder in (os.getcwd(), *sys.path):
