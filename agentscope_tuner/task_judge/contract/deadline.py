@@ -86,14 +86,14 @@ class TimeLimit:
             raise _late(self._seconds) from None
 
     async def acall(self, task_id: str, function: Callable[..., T], *args: Any) -> T:
-        """The same for callers inside an event loop, which goes on meanwhile.
+        """`call` for callers inside an event loop, which goes on meanwhile.
 
         Raises:
             DeadlineError: as for `call`.
         """
         loop = asyncio.get_running_loop()
         slot = _Slot(self._slots.here())
-        # Other verdicts' time is not this one's: each gives its slot back at its deadline, and too many end the asking
+        # The wait does not count: every verdict frees its slot at its deadline, and if too many hang, no more is asked
         await slot.acquire()
         end = loop.time() + self._seconds
         try:
@@ -188,7 +188,11 @@ class TimeLimit:
         return future
 
     def _check(self, soon: float) -> None:
-        """Refuses to ask the judge while too many verdicts hang, or do so within `soon` seconds."""
+        """Check that not too many verdicts hang, now or within `soon` seconds.
+
+        Raises:
+            DeadlineError: too many hang, so the judge is not asked.
+        """
         if self._left and self._hanging(soon) >= self._max_abandoned:
             raise DeadlineError(
                 f"{self._max_abandoned} earlier verdicts or more hang beyond the deadline of {self._seconds:g} s, "
@@ -249,11 +253,15 @@ async def _performed(function: Callable[[], Awaitable[Any]]) -> _Outcome:
 def _begin(
     work: Coroutine[Any, Any, _Outcome], where: asyncio.AbstractEventLoop, ended: Callable[[_Outcome], None]
 ) -> Callable[[], None]:
-    """Run `work` on the loop `where`, which calls `ended` at its end; return what cancels it, from any thread."""
+    """Run `work` on the loop `where`, which calls `ended` with its outcome.
+
+    Returns:
+        A function that cancels the work, from any thread.
+    """
     tasks: list[asyncio.Task[_Outcome]] = []
 
     def tell(task: asyncio.Task[_Outcome]) -> None:
-        # No line of a task runs that is cancelled while a blocked loop has not begun it
+        # A task that is cancelled before a blocked loop has begun it runs no line, and has no result
         ended((None, asyncio.CancelledError()) if task.cancelled() else task.result())
 
     def begin() -> None:
@@ -273,7 +281,7 @@ def _bring(outcome: asyncio.Future[_Outcome], told: _Outcome) -> None:
 
 
 async def _is_blocked(loop: asyncio.AbstractEventLoop) -> bool:
-    """Whether `loop` runs nothing for a while."""
+    """Whether `loop` does not run a call within `_GRACE_SECONDS`."""
     home = asyncio.get_running_loop()
     answer: asyncio.Future[_Outcome] = home.create_future()
     loops.call_soon(loop, loops.call_soon, home, _bring, answer, (None, None))
@@ -304,7 +312,7 @@ class JudgingProcesses:
         return JudgingProcesses, self._made_of
 
     def ask(self, task: WorkflowTask, about: object) -> Future[bytes] | None:
-        """Have a process judge an output, or the list of a group's; None where they cannot leave this process.
+        """Have a process judge an output, or a list of a group's outputs; None if they cannot be pickled for it.
 
         The future raises a DeadlineError when the answer takes too long, and its process is killed; and a JudgeError
         when two processes died of it. `answer_of` reads its message.
@@ -494,7 +502,7 @@ class Asking:
         return await self._limit.acall(task.task_id, ranking, self._judge, task, outputs)
 
     def _away(self, task: WorkflowTask, about: object) -> Future[bytes] | None:
-        """The message of a process that is asked; None where the judge is asked in this process."""
+        """The future message of the process that is asked; None if the judge has to be asked in this process."""
         # A live environment works in this process only
         return None if self._processes is None or task.gym_env is not None else self._processes.ask(task, about)
 
@@ -526,7 +534,7 @@ class Traits:
 
     @classmethod
     def of(cls, judge: BaseJudge) -> Traits:
-        """The traits of `judge`. A judge that asks others computes, awaits and stands where they do."""
+        """The traits of `judge`. For a judge that asks others, `kind`, `awaits` and `in_main` follow from theirs."""
         own = type(judge)
         kind, awaits = own.judge_kind, own.acompute_reward is not BaseJudge.acompute_reward
         in_main = own.__module__ == "__main__"

@@ -28,8 +28,8 @@ from agentscope_tuner.task_judge.base_judge import Reward
 
 Status = Literal["judged", "filtered", "failed"]
 
-#: The metric of a failed judgement with the cause `alone`: what a trainer that leaves no sample out pays, the reward
-#: that rules gave the others of its group, wherever those rules are: the judge's, a part's, or a service's.
+#: The metric of a failed judgement with the cause `alone`: the reward that rules gave the others of its group, be
+#: they the judge's rules, a part's, or a service's. A trainer that can leave no sample out pays this reward.
 RULES_REWARD = "rules_reward"
 
 
@@ -77,7 +77,7 @@ class Judgement(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     def failed(
         cls, error: JudgeError | str, *, cause: Cause | None = None, reason: str = "", seconds: float = 0.0
     ) -> Judgement:
-        """No verdict.
+        """A judgement of status `failed`: there is no verdict.
 
         Args:
             error: what went wrong. A JudgeError also says which task, which judge and, unless `cause` is given, why.
@@ -175,7 +175,9 @@ _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib"
 
 
 def place_of(exc: BaseException) -> str:
-    """`file:line in function` of the deepest frame that is the judge's own code, else of the deepest one; or nothing.
+    """`file:line in function` of the deepest frame that is the judge's own code, else of the deepest.
+
+    Empty without a traceback.
 
     A file below the working directory is named from there.
     """
@@ -202,8 +204,9 @@ class FramesOf:
 
 
 def is_the_callers(exc: BaseException) -> bool:
-    """Whether the exception belongs to the judge's caller; one from the judge would end the caller, or the loop's
-    thread.
+    """Whether an exception is meant for the judge's caller, such as its own Ctrl-C or cancellation.
+
+    Then it must be raised on. One that the judge itself raised must not end the caller, or the loop's thread.
     """
     if isinstance(exc, KeyboardInterrupt):
         # Ctrl-C is raised in no other thread
@@ -248,7 +251,10 @@ def no_reward(message: str) -> JudgeError:
 
 
 def _left_out(result: object) -> str:
-    """What a judge's author forgot, of an answer that is no pair."""
+    """The likely slip of a judge whose answer is no pair, as the end of a message; empty if none is likely.
+
+    On some path it has no `return`, or it gives a reason without the class Reward.
+    """
     if result is None:
         return ": on some path it ends without a `return`"
     if isinstance(result, tuple) and len(result) == 3 and isinstance(result[2], str):

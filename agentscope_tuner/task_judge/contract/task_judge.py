@@ -114,7 +114,7 @@ class TaskJudge:
         return other
 
     def around(self, judge: BaseJudge) -> TaskJudge:
-        """The same rules, without a deadline, around a judge that replaces this one."""
+        """A copy with the same rules and no deadline that asks `judge` in place of this one's judge."""
         other = copy.copy(self)
         other.inner, other._asking = judge, Asking(judge, self.traits, None, 1, None)
         return other
@@ -202,12 +202,12 @@ class TaskJudge:
         return [judgement_of(outcome, started) for outcome in await self._agroup(workflow_task, workflow_outputs)]
 
     def outcome(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement | JudgeError:
-        """`judge`, without its seconds, or the error in place of a failed judgement; for judges that ask this one."""
+        """`judge` without its seconds, for judges that ask this one; a failed judgement is given as its JudgeError."""
         found = self._answer(task, output)
         return Judgement("judged", found[0], found[1], found.reason) if isinstance(found, Reward) else found
 
     def _answer(self, task: WorkflowTask, output: WorkflowOutput) -> Reward | Judgement | JudgeError:
-        """`outcome`, or the judge's own reward where its judgement would say no more."""
+        """`outcome`; but the judge's own Reward, if a Judgement would say no more."""
         if (type(task), type(output)) != _KINDS and (isinstance(task, _NO_TASK) or isinstance(output, _NO_OUTPUT)):
             raise _other_kinds(task, output)
         try:
@@ -232,10 +232,11 @@ class TaskJudge:
             return self._caught(exc, task)
 
     def _before(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[WorkflowTask, Check]:
-        """What comes before the judge: the task as it is given it, and the rules' result.
+        """What comes before the judge: the task with its columns read, as the judge is given it, and the rules' result.
 
         Raises:
-            JudgeError: the columns or the rules give none, or the judge ranks groups.
+            JudgeError: a column is missing, a rule cannot be decided, or the judge ranks groups and cannot rank one
+                output.
         """
         if output.reward is not None and not self.heeds_own_reward:
             self.heeds_own_reward = warn_passed_over(output.reward, self.traits.name)
@@ -267,10 +268,10 @@ class TaskJudge:
         return Judgement("filtered", self._rule_reward, False, f"rules: {', '.join(marked)}", violations), violations
 
     def _check_alone(self, task: WorkflowTask) -> None:
-        """Refuses to ask a judge that ranks about one rollout, whose place among none would be a constant.
+        """Check that the judge can be asked about one rollout: alone in a ranking its rank would be a constant.
 
         Raises:
-            JudgeError: nothing stands beside the rollout.
+            JudgeError: the judge ranks, and the task brings no other answers.
         """
         if not self.inner.ranks_alone(task):
             kind, alone = type(self.inner), "one rollout alone has no rank"
@@ -327,7 +328,10 @@ class TaskJudge:
             return [self._caught(exc, task)] * len(outputs)
 
     def _alone(self, task: WorkflowTask, checks: Sequence[Check], kept: Sequence[WorkflowOutput]) -> list[JudgeError]:
-        """The failure of the one output that the rules left of a group; none where the judge has a group to rank."""
+        """The error for the only output of a group that the rules left to a judge that ranks, in a list.
+
+        The list is empty unless one of several outputs is left, or if the judge can rank this output alone.
+        """
         if len(kept) != 1 or len(checks) == 1 or self.inner.ranks_alone(task):
             return []
         told = f"the rules left one of {len(checks)} rollouts, and {self.traits.name} has none to rank it with"
@@ -407,7 +411,7 @@ class TaskJudge:
         return self.inner.same_reference(first, second)
 
     def refused(self, tasks: Sequence[Task]) -> list[Judgement]:
-        """Failed judgements of a group that must not be ranked as one; none where it may."""
+        """Failed judgements, if a group must not be ranked as one, such as one with two questions; empty if it may."""
         if not self.traits.ranks or len(tasks) < 2:
             return []
         asked = {task.main_query.strip() for task in tasks} - {""}
@@ -435,7 +439,7 @@ class TaskJudge:
 
 
 def _beside(task: Task) -> str:
-    """The way out for `Task(answer=…)`, a column that is given as a field of the task."""
+    """Advice for `Task(answer=…)`, a column given as a field of the task instead of its metadata; else empty."""
     extra = task.model_extra or {}
     if task.metadata or not extra:
         return ""
@@ -444,17 +448,17 @@ def _beside(task: Task) -> str:
 
 
 def _other_kinds(task: object, output: object) -> TypeError:
-    """A first mistake of the caller's, which would look like a bug of the judge."""
+    """The error for a caller that gives a Task, a text or a list in place of a WorkflowTask or a WorkflowOutput."""
     many = ": call it for each of them" if isinstance(task, list | tuple) or isinstance(output, list | tuple) else ""
     got = f"got {type(task).__name__} and {type(output).__name__}{many}"
     return TypeError(f"write {_ONE.format('compute_reward')}; {got}")
 
 
 def _check_several(task: object, outputs: object) -> None:
-    """Refuses one output in the place of a group's, and several tasks in the place of its one.
+    """Check that a group is given as one WorkflowTask and a list of outputs.
 
     Raises:
-        TypeError: `outputs` is no list, or `task` is no WorkflowTask.
+        TypeError: `outputs` is a single output, or `task` is no WorkflowTask.
     """
     if isinstance(task, _NO_TASK):
         got = f"a group has one task and a list of outputs, got {type(task).__name__} and {type(outputs).__name__}"
@@ -464,7 +468,7 @@ def _check_several(task: object, outputs: object) -> None:
 
 
 def _there_is(exc: BaseException) -> str:
-    """What a task or an output has in place of the attribute that a judge looked for."""
+    """The fields that the task or output has, if the judge looked for a missing one, to end a message; else empty."""
     of = exc.obj if isinstance(exc, AttributeError) else None
     return f"; {of.fields_told()}" if isinstance(of, Boundary) else ""
 
