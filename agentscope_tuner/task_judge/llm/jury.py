@@ -46,7 +46,7 @@ class Ballot(Generic[T]):
     size: int
 
     def metrics(self, disagreement: float) -> dict[str, float]:
-        """For a jury of several: how many were asked and failed, and how far their votes lie apart, 0 to 1."""
+        """How many jurors were asked and failed, and how far their votes lie apart, 0 to 1; empty for a jury of one."""
         if self.size == 1:
             return {}
         failed = float(len(self.failures))
@@ -231,9 +231,9 @@ class PanelCriteria:
     """A panel's verdict on the criteria of an answer.
 
     Attributes:
-        met: for each criterion; of a jury's quotes the first one by a juror who agrees with it.
-        disagreement: how far the jurors lie apart on a criterion, the mean over all criteria, 0 to 1.
-        told: which jurors failed, as the beginning of a reason; empty for a jury of one.
+        met: one for each criterion. Its quote is that of the first juror who gave one and agrees with the verdict.
+        disagreement: how far the jurors' votes on a criterion lie apart, 0 to 1; the mean over all criteria.
+        told: the beginning of a reason: which jurors voted, and which failed; empty for a jury of one.
         metrics: metrics of the votes.
     """
 
@@ -261,9 +261,9 @@ class CriteriaPanel:
     async def decide(self, query: Any, response: Any, criteria: Sequence[Criterion]) -> PanelCriteria:
         """The panel's verdict on each of `criteria`.
 
-        A yes without a quote earns nothing: it does not count for the answer, and where a criterion speaks against an
-        answer it does count. A juror whom the answer's own text keeps from a verdict votes as badly on each criterion,
-        and has not failed.
+        A yes without a quote earns nothing: it does not count for the answer, but it does count if the criterion speaks
+        against the answer. A juror that the answer's own text keeps from a verdict has not failed: it votes against the
+        answer on every criterion.
 
         Raises:
             AnswerAtFault: the answer's own text keeps all jurors from a verdict.

@@ -48,7 +48,7 @@ class Once:
         return {"_begun": None}
 
     async def done(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Returns when `work` is done, on the background loop. Where it fails, the next caller begins again."""
+        """Return when `work` has been done once, on the background loop. After a failure the next caller starts it."""
         loop = loops.get_loop()
         # A lock of its own could be held for ever in a forked child
         with unforked():
@@ -82,7 +82,8 @@ class Probes:
         Later rounds run beside the verdicts, and what they find holds from the next verdict on.
 
         Args:
-            shares: gives for an answer what asks each model, by its name, for its score as a share of the range.
+            shares: from the text of an answer, gives for each model, by its name, a coroutine that asks for the
+                answer's score, as a share of the range.
             right: the right answer of the row at hand; an empty answer that is right is not tried.
 
         Raises:
@@ -94,7 +95,7 @@ class Probes:
         self._left -= 1
         if self._left <= 0:
             self._left = EVERY
-            # Outside of the row's context, or its usage and its calls would hold the round's
+            # Outside of the row's context: the usage and the calls of this round are not the row's
             later = Context().run(asyncio.run_coroutine_threadsafe, self._try(shares, right), loops.get_loop())
             later.add_done_callback(self._tell_broken)
         if self._told and self._how == "refuse":

@@ -59,13 +59,15 @@ def read_path(path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
             known = sorted(map(str, value)) if isinstance(value, Mapping) else []
             cause = Cause.REFERENCE if root == "task" else Cause.INPUT
             raise JudgeError(f"{path} is missing: {so_far} has no {part!r}, only {known!r:.300}", cause=cause) from exc
-    # Out of Parquet: of an array's conversation a judge model would be shown nothing
+    # From Parquet: a judge model would be shown nothing of a conversation in numpy's array
     return without_numpy(value) if type(value).__module__ == "numpy" else value
 
 
 def as_shown(value: Any) -> Any:
-    """A value as a judge model is shown it: a number as text, for references are often numbers; and NaN, which is how
-    data frames write an empty cell, as None."""
+    """A value as a judge model is shown it: a number as text, since references are often numbers; NaN as None.
+
+    Data frames write NaN for an empty cell.
+    """
     value = without_numpy(value) if type(value).__module__ == "numpy" else value
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
@@ -147,7 +149,7 @@ class _Turns:
     def __init__(self, reader: Reader, path: str) -> None:
         self._reader, self._path = reader, path
         self._images: dict[str, str] = {}
-        # Those that the policy did not send: its own must not use up their room, or it could take away its verdict
+        # Images that the policy did not send: its own must not use up their room, or it could prevent a verdict
         self._given: dict[str, str] = {}
         self._role = ""
 
@@ -186,7 +188,7 @@ class _Turns:
         return _shown(part)
 
     def _file(self, kind: str, part: Any) -> str:
-        """How an image, or another file, is spoken of in a turn.
+        """The text for an image or another file in a turn: `(image <digest>)`, or that it is not shown.
 
         Raises:
             JudgeError: the model cannot be shown it, and the policy did not cause it.
@@ -207,7 +209,7 @@ class _Turns:
                 self._given[digest] = url
             return f"(image {digest})"
         if not is_given:
-            # A policy must not take away a verdict by a picture, so it is left out and said
+            # A policy must not prevent a verdict by a picture, so the picture is left out, and the text says so
             return f"(a part of type {kind!r}, not shown)"
         raise input_error(
             f"{self._path} holds {why}: it is in a message of {self._role!r}. Or name a path of text under reads, or "
@@ -216,16 +218,17 @@ class _Turns:
 
 
 def _shown(value: Any) -> str:
-    """`value` as JSON. Of the files in it, of which a reader would see letters alone, it holds both ends: what a policy
-    did must not be hidden in what looks like a file.
+    """`value` as JSON, in which only the two ends of a file's data are kept, since a reader would see letters alone.
+
+    Both ends stay, because a policy must not hide what it did in what looks like a file.
     """
     return _FILE.sub(lambda file: f'"{shortened(file[0][1:-1], _FILE_ENDS)}"'.replace("\n", " "), as_json(value))
 
 
 def _image_url(part: Any) -> str | None:
-    """The URL of the image that a block of OpenAI's, Anthropic's or agentscope's holds, or None.
+    """The URL of the image in a block, as OpenAI, Anthropic or agentscope write it; None if it holds no image.
 
-    Files of this machine are none: a policy that names one must not have it sent.
+    A file of this machine is None, too: a policy that names one must not have it sent.
     """
     found = part if isinstance(part, Mapping) else {}
     held = next((found[key] for key in ("image_url", "source", "image") if key in found), found)

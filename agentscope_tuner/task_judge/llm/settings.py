@@ -28,7 +28,7 @@ _UNNAMED = re.compile(r"[^\w.-]+")
 
 
 class JurorModel(EndpointSection):
-    """One judge model of several; settings that it lacks come from the section, and its `client` goes over that's."""
+    """One judge model of several. Settings that it lacks are the section's; its `client` overrides the section's."""
 
     model_name: str = Field(min_length=1, description=MODEL_NAME)
     #: in metrics and reasons; the model's when None
@@ -41,7 +41,7 @@ class JurorModel(EndpointSection):
 
 
 def _jurors(value: object) -> object:
-    """A model's name, or a list of names and mappings, as a list of mappings."""
+    """Models as a list of mappings: `"m"` gives `[{"model_name": "m"}]`. pydantic refuses what is no list."""
     items = [value] if isinstance(value, str | Mapping) else value
     if not isinstance(items, list):
         return items
@@ -113,7 +113,7 @@ class Panels:
 
     @property
     def every(self) -> list[ChatModel]:
-        """All of them."""
+        """All models, of both panels."""
         return [*self.first.values(), *self.dearer.values()]
 
 
@@ -176,7 +176,7 @@ def _budget_name(section: ModelsSection, where: str) -> str:
 
 
 def within(settings: ChatSettings, deadline: float | None) -> ChatSettings:
-    """`settings` with `deadline` where their own deadline is longer."""
+    """`settings`, with `deadline` in place of their own deadline if that is longer."""
     if deadline is None or settings.deadline_seconds <= deadline:
         return settings
     return settings.model_copy(update={"deadline_seconds": deadline})
@@ -184,7 +184,7 @@ def within(settings: ChatSettings, deadline: float | None) -> ChatSettings:
 
 WHERE = f"{SECTION}.llm"
 _MESSAGES = {"response": "output.metadata.messages"}
-#: Where the variables of some of them are read, if `reads` does not say it.
+#: The paths of the variables of some ready graders, if `reads` does not set them.
 READY_PATHS: dict[str, Mapping[str, str]] = {
     "grounding": {"context": "task.metadata.context"},
     "trajectory": _MESSAGES,
@@ -283,7 +283,14 @@ def _prompt(config: LLMJudgeConfig) -> str:
 
 
 def _labels(config: LLMJudgeConfig, template: PromptTemplate) -> dict[str, float] | None:
-    """The labels; for `logprobs` over a range of whole numbers, the numbers themselves."""
+    """The labels that a judge model may answer with, and the score of each; None if it answers with a score.
+
+    With `score_from: logprobs` and no labels in the configuration these are the numbers of the range: 1 to 3 gives
+    `{"1": 1.0, "2": 2.0, "3": 3.0}`.
+
+    Raises:
+        ValueError: the range is too long for that, or not of whole numbers.
+    """
     if config.labels is not None or config.score_from == "text":
         return config.labels
     span = (config.scale.min, config.scale.max) if config.scale else template.stated_range(config.language)
