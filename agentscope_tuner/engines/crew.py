@@ -59,7 +59,7 @@ class Work(Protocol[Out_co]):
         """`judge` for judges that await."""
 
     def failed(self, block: Any, error: JudgeError) -> Sequence[Out_co]:
-        """Failed results for all its rows, with `error`."""
+        """Failed results for all rows of the block, with `error`."""
 
     def answer(self, block: Any) -> BlockAnswer:
         """`judge` in a worker process, not begun yet. An exception while the block is judged fails the whole block."""
@@ -67,7 +67,7 @@ class Work(Protocol[Out_co]):
     # Plain tuples go between processes: a pickle that names classes takes twenty times as long to read
 
     def unpack(self, packed: Any) -> Sequence[Out_co]:
-        """The results from `BlockAnswer.packed`."""
+        """The results of steps, from what `BlockAnswer.packed` gave."""
 
     def recovered(self, block: Any, notes: list[bytes]) -> Sequence[Out_co] | str:
         """The results of a block from the notes of a dead worker, or a text that says why there are none."""
@@ -90,10 +90,10 @@ class OneStep:
 
 
 def groups(items: Iterable[In], key: Callable[[In], str] | None) -> Iterator[tuple[list[In], str | None]]:
-    """Groups of neighbours with the same key, each with the reason why it cannot be judged, or None.
+    """Split `items` into groups of neighbours with the same key, each with the reason why it cannot be judged, or None.
 
-    An item with an empty key is a group by itself; so is every item where there is no `key`. No judge can rank a run
-    of more than `MOST_IN_GROUP` neighbours: its items come one by one, each with that reason.
+    An item with an empty key is a group by itself; so is every item if `key` is None. No judge can rank a run of more
+    than `MOST_IN_GROUP` neighbours: its items come one by one, each with that reason.
     """
     for name, run in groupby(items, key or (lambda item: "")):
         group = list(islice(run, MOST_IN_GROUP + 1)) if name else []
@@ -110,11 +110,11 @@ class Rows(Generic[Out]):
     """The results of a run: the crew adds them, the caller takes them, in the order of the input or as they come.
 
     The caller's thread takes no lock: Ctrl-C may interrupt it anywhere where it is not held, and a held lock would stop
-    the crew.
+    the crew. A span counts bytes or rows, see `Block.span`.
 
     Attributes:
         ready: results that can be handed on.
-        news: told after every change.
+        news: wakes the caller after every change.
         ended: the total span of the blocks that are finished or dropped.
         released: the total span of the blocks whose results have come to `ready`; `released_bytes` is their size.
         error: the exception that ended the whole run; None as long as it goes on.
@@ -148,8 +148,14 @@ class Rows(Generic[Out]):
         self.news.tell()
 
     def give_up(self, begun: Iterable[Block], failed: Callable[[Block], Sequence[Out]]) -> None:
-        """Release all that is finished: a block before it that is not gets the results of `failed`, so that each row
-        stays at its place. Those behind the last finished one are left out.
+        """Release all finished blocks now, although blocks before them are unfinished.
+
+        An unfinished block before the last finished one gets the results of `failed`, so that each row keeps its
+        position. Those behind it are left out.
+
+        Args:
+            begun: the blocks that were begun.
+            failed: makes failed results for a block.
         """
         with self._lock:
             last = max(self._held, default=-1)
@@ -201,14 +207,14 @@ class BatchPace:
         self.batch = self.step = 1
 
     def learn(self, span: int, steps: int, seconds: float) -> None:
-        """Record a batch: how many of its rows were judged, and in how many seconds."""
+        """Record a batch: its span that was judged, the number of rows in it, and the seconds that they took."""
         self.step = max(1, span // max(steps, 1))
         fitting = int(SLICE_SECONDS * span / seconds) if seconds > 0 else 4 * span
         # One slow row says little about the next, so shrink slowly: the worker hands back what does not fit.
         self.batch = max(1, self.batch // 2, min(fitting, 4 * max(self.batch, span), _MOST_STEPS * self.step))
 
     def ahead(self, jobs: int) -> int:
-        """The span of the input to read ahead for `jobs` workers."""
+        """How much of the input to read ahead for `jobs` workers, as a span (bytes or rows, see `Block.span`)."""
         return jobs * max(_AHEAD_STEPS * self.step, _AHEAD_BATCHES * self.batch)
 
     @property
@@ -245,7 +251,7 @@ class Crew(ABC, Generic[Out]):
         """Begin no more blocks: those that are waiting are dropped, those being judged are finished."""
 
     def give_up(self) -> None:
-        """Release what is finished behind blocks that are not; see `Rows.give_up`."""
+        """Hand on finished blocks although blocks before them are unfinished; see `Rows.give_up`."""
 
     @abstractmethod
     def close(self) -> None:
@@ -297,8 +303,8 @@ def run(crew: Crew[Out], blocks: Iterator[Block]) -> Generator[Out, None, None]:
     """The results of every block; `blocks` is read as the crew and the caller can take them.
 
     Ctrl-C, or an error of the input, stops the reading. Units that are being judged are still finished and handed on,
-    because their verdicts may have been paid for. A second Ctrl-C stops those, too: they fail, as far as there are
-    finished ones behind them.
+    because their verdicts may have been paid for. A second Ctrl-C stops these units, too: one before a finished unit
+    gets a failed result, the others are left out.
     """
     feed = _Feed(crew, blocks)
     try:
@@ -327,7 +333,7 @@ def run(crew: Crew[Out], blocks: Iterator[Block]) -> Generator[Out, None, None]:
 def _hand_on(feed: _Feed[Out], rows: Rows[Out]) -> Iterator[Out]:
     ready = rows.ready
     while feed.open or feed.under_way or ready:
-        # Before looking: of a block that finishes while we look there is news again
+        # Before looking: a block that finishes while we look makes news again
         rows.news.forget()
         while ready:
             # Ctrl-C is raised after calls, so there is none between taking a row out and yielding it: no row is lost

@@ -69,7 +69,7 @@ class JudgedBefore(NamedTuple):
 
 
 def judged_before(line: Line, written: bytes, judgement: Judgement, *, kept: bool = True) -> JudgedBefore:
-    """`line` with its verdict, as a run wrote it; `kept` is False where this run wrote it."""
+    """`line` with its verdict, and with the row as a run has `written` it; `kept` is False if that was this run."""
     return JudgedBefore(line, ScoredLine(written, judgement, *name_and_label(parse_line(line)), kept=kept))
 
 
@@ -81,7 +81,7 @@ def name_and_label(row: Row) -> tuple[str, bool | None]:
 
 
 def label_of(rollout: Rollout) -> bool | None:
-    """The rollout's own `label.is_success`; None where it has none."""
+    """The rollout's own `label.is_success`; None if it has no such label."""
     is_success = rollout.label.get("is_success") if rollout.label else None
     return is_success if isinstance(is_success, bool) else None
 
@@ -222,7 +222,7 @@ class _AsksAJudge:
         return self._judge.judge_group(task, outputs) if self.traits.ranks else [self._judge.judge(task, outputs[0])]
 
     async def averdicts(self, rollouts: Sequence[Rollout]) -> list[Judgement]:
-        """The same on an event loop."""
+        """`verdicts` for callers inside an event loop."""
         task, outputs = _task_and_outputs(rollouts)
         if refused := self._judge.refused([rollout.task for rollout in rollouts]):
             return refused
@@ -232,7 +232,7 @@ class _AsksAJudge:
 
 
 class RolloutJudge(_AsksAJudge):
-    """Judges rollouts, by units."""
+    """The `Work` of judging rollouts: one by one, or by advantage groups if the judge ranks."""
 
     def blocks(self, items: Iterable[Rollout]) -> Iterator[RolloutGroup]:
         """See Work: a block for each rollout, or each run of neighbours with one task id where the judge ranks."""
@@ -350,7 +350,7 @@ class LineJudge(_AsksAJudge):
             yield block
 
     def known(self, block: Block) -> Sequence[ScoredBlock] | None:
-        """The results of a block of which every row has a verdict already; None for all others."""
+        """The results of a block if every row has a verdict already; None for all other blocks."""
         if block.results is not None or not isinstance(block, LineBlock):
             return block.results
         kept = [item.scored for item in block.lines if isinstance(item, JudgedBefore)]

@@ -37,9 +37,10 @@ _AHEAD = 8
 
 
 class WaitingCrew(Crew[Out]):
-    """Judges `jobs` blocks at once, with the caller's judge: on the process's background event loop, where clients keep
-    their connections, or each in a thread. They are daemon threads: a judge that hangs cannot keep the program from
-    ending.
+    """Judges `jobs` blocks at once, with the caller's judge.
+
+    It runs on the process's background event loop, where clients keep their connections, or each block in a thread.
+    They are daemon threads: a judge that hangs cannot keep the program from ending.
     """
 
     def __init__(self, work: Work[Out], rows: Rows[Out], jobs: int, *, in_threads: bool) -> None:
@@ -176,7 +177,11 @@ def _score_blocks(
 def _judged_here(
     work: LineJudge, block: Block, seconds: float = math.inf
 ) -> Generator[ScoredBlock, None, Block | None]:
-    """Judge a block in the caller's thread, for about `seconds` at most; what is left of it."""
+    """Judge a block in the caller's thread, for about `seconds` at most.
+
+    Returns:
+        The part of the block that is left; None if all of it is judged.
+    """
     answer = work.answer(block)
     judged, steps, left, more = iter(answer), 0, False, True
     started = handed_on = time.monotonic()
