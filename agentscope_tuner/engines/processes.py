@@ -42,8 +42,10 @@ class Batch:
 
 
 class BatchWorker(Worker[Batch]):
-    """A process of `batch_worker`: large messages pass through memory that both ends hold, and so do its results until
-    they are answered, which survive it there.
+    """A worker process that judges batches.
+
+    Large messages pass through memory that both ends hold. So do results until they are answered, so that they survive
+    the worker's death.
     """
 
     def __init__(self, recipe: tuple[object, ...]) -> None:
@@ -68,7 +70,7 @@ class BatchWorker(Worker[Batch]):
         self.give(Batch(self._sent, blocks), message)
 
     def answer(self, message: bytes) -> tuple[Batch, float, list[Part]]:
-        """The oldest batch, which is answered now, with the seconds that were spent on it, and its parts."""
+        """Read the answer to the oldest batch: this batch, the seconds that were spent on it, and its parts."""
         number, seconds, parts = pickle.loads(self._answers.get(*pickle.loads(message)))
         batch = self.jobs.popleft()
         self.has_answered = True
@@ -153,7 +155,9 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
                 return
 
     def left(self, worker: BatchWorker) -> float:
-        """See Pool. The current step was begun within the batch's slice of time, so after that and the deadline it has
+        """See Pool: without a deadline there is no limit.
+
+        The current step was begun within the batch's slice of time. So after this slice and the deadline it has
         certainly taken too long.
         """
         if self.work.deadline is None or not worker.jobs:
@@ -184,7 +188,7 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
         self.rows.fail(error)
 
     def _finish(self, found: list[_Finished[Out]]) -> None:
-        """Hand on results; a text stands in place of them where the worker could not judge the block."""
+        """Hand on results; if the worker could not judge a block, a text that says why is given in place of them."""
         if not found:
             return
         finished = [(block, self._failed(block, got) if isinstance(got, str) else got) for block, got in found]
@@ -195,7 +199,7 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
         return self.work.failed(block, JudgeError(why, cause=Cause.WORKER))
 
     def _assign(self) -> None:
-        """Give a batch to every worker that has room. Where all results are known, no worker is started."""
+        """Give a batch to every worker that has room. If all results are known, no worker is started."""
         if self._dropping:
             self._drop_untouched()
         while self._again or self._inbox:
@@ -212,7 +216,7 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
                 worker.give_batch(blocks, payloads)
 
     def with_room(self) -> BatchWorker | None:
-        """The worker with the least work; None when all have enough."""
+        """The worker with the least work; None if every worker has enough."""
         return min(filter(self._has_room, self.workers), key=lambda worker: len(worker.jobs), default=None)
 
     def _has_room(self, worker: BatchWorker) -> bool:
@@ -252,7 +256,7 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
         return block
 
     def lost(self, worker: BatchWorker, loss: WorkerLost) -> None:
-        """See Pool: keep the results of the worker, and give its other work away."""
+        """See Pool: keep the results of the worker, and queue its other work again."""
         if isinstance(loss, WorkerClosed):
             return
         _log.warning("a worker process %s; another takes its place", loss.how)
@@ -263,7 +267,10 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
             self._take_up(block, notes, loss)
 
     def _take_up(self, whole: Block, notes: list[bytes], loss: WorkerLost) -> None:
-        """Hand on the noted results of a block whose worker was lost in the step after the last note."""
+        """Hand on the noted results of a block whose worker was lost, and queue the rest of it again.
+
+        The step after the last note was being judged. It fails if it was too slow or has cost too many workers.
+        """
         left: Block | None = whole
         if notes:
             done, left = whole.cut(len(notes))

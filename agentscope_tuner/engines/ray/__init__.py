@@ -77,10 +77,10 @@ def session(address: str | None, *, workers: int | None) -> Iterator[Any]:
 
 
 def own_modules() -> list[str]:
-    """The packages and modules that this process has imported from its working directory, such as a project's own
-    judges.
+    """The packages and modules that this process has imported from its working directory.
 
-    The workers of a cluster lack this working directory. Installed packages, this one included, they have themselves.
+    Such as a project's own judges. The workers of a cluster lack this directory, so these are sent to them. Installed
+    packages, this one included, they have themselves.
     """
     here = Path.cwd().resolve()
     found = {path for module in list(sys.modules.values()) if (path := _top(module, here)) is not None}

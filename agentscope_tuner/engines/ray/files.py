@@ -171,7 +171,7 @@ class _Tally:
         self._bytes = self._kept = 0
 
     def add(self, rows: ScoredBlock) -> bytes:
-        """The lines, each of which is counted as it passes."""
+        """Count these rows, and return their lines."""
         self._summary.merge(rows.summary)
         self._kept += rows.kept
         self._checksum.update(rows.data)
@@ -197,7 +197,7 @@ class _Tally:
 
 
 class _Deaths:
-    """The evidence of earlier attempts: each attempt's file ends before the row that killed its worker.
+    """Finds the rows that kill workers: the file of each earlier attempt ends before the row that killed its worker.
 
     Args:
         ends: how many rows each attempt of this run wrote.
@@ -205,11 +205,11 @@ class _Deaths:
         at_once: how many rows a worker had in hand at most.
 
     Raises:
-        JudgeError: workers keep dying at the same place, whichever row they judge.
+        JudgeError: workers keep dying at the same position, whichever row they judge.
     """
 
     def __init__(self, ends: list[int], where: str, at_once: int) -> None:
-        # The attempt after the deaths that a row may cause writes it as failed. Whoever dies then does so of no row
+        # After as many deaths as one row may cause, the row is written as failed. Later deaths are not its doing
         most = POLICY.deaths + POLICY.losses
         if len(ends) >= most and len(set(ends[-most:])) == 1:
             raise JudgeError(f"{where}: {most} workers died one after another after row {ends[-1]}", cause=Cause.WORKER)
@@ -221,7 +221,7 @@ class _Deaths:
         return bool(self._ends) and self._ends[-1] <= row < self._ends[-1] + self._at_once
 
     def killed_by(self, row: int) -> bool:
-        """Whether as many workers died of this row as may."""
+        """Whether this row has killed as many workers as one row may, so that it fails."""
         return self._ends[-POLICY.deaths :] == [row] * POLICY.deaths
 
 
@@ -239,7 +239,7 @@ class _Earlier:
         self._leftover = earlier_rows(leftover)
 
     def with_verdict(self, line: Line) -> Line | JudgedBefore:
-        """`line` with its verdict, where there is one; to be called for every line of the partition, in order."""
+        """`line` with its verdict, if an earlier worker or run has one. Call this for every line, in order."""
         lost, leftover = next(self._lost, None), next(self._leftover, None)
         if lost and (judgement := self._verdict(line, lost)):
             return judged_before(line, lost.line, judgement, kept=False)
