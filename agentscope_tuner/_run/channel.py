@@ -72,7 +72,7 @@ class Decoder:
         return messages
 
     def _end(self, data: bytes | bytearray) -> int:
-        """Where the first message of `data` ends."""
+        """The position at which the first message of `data` ends."""
         length: int = _LENGTH.unpack_from(data)[0]
         if self._most_bytes is not None and length > self._most_bytes:
             raise FrameTooLongError(f"a message of {length} bytes is announced, {self._most_bytes} are allowed")
@@ -86,7 +86,7 @@ _KEPT_BYTES = 4 * 2**20
 
 
 def create_slots() -> list[int]:
-    """Create the slots of one direction; their descriptors, which the child inherits."""
+    """Create the slots of one direction, and return their descriptors, which the child inherits."""
     return [os.memfd_create("astuner-slot") for _ in range(COUNT)]
 
 
@@ -94,7 +94,7 @@ class Slots:
     """The slots of one direction, as one end sees them; each end makes its own object.
 
     Args:
-        descriptors: as `create` makes them.
+        descriptors: as `create_slots` makes them.
     """
 
     def __init__(self, descriptors: Sequence[int]) -> None:
@@ -135,7 +135,7 @@ _LEAST_BYTES = 2**20
 
 
 def create_journal() -> int:
-    """Create an empty journal; the descriptor of it, which the child inherits.
+    """Create an empty journal, and return its descriptor, which the child inherits.
 
     Raises:
         OSError: a limit of this process, which its children have too, leaves no room for one.
@@ -152,7 +152,7 @@ def create_journal() -> int:
 
 
 class ResultJournal:
-    """The child's end."""
+    """The child's end of a journal, in which it notes results that survive its death; see `read_journal`."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -220,7 +220,7 @@ class ParentChannel:
         return self._messages
 
     def load(self, make: Callable[..., T]) -> T | None:
-        """What `make` makes of the parent's first message, the pickled arguments; None where it cannot.
+        """The result of `make` for the pickled arguments in the parent's first message; None if it fails.
 
         The parent gets a pickled None once it is made, or a text that says why it is not. What is loaded lives until
         the exit: it is exempt from garbage collection, which would stop all work to scan it.

@@ -34,7 +34,7 @@ class ChildProgram:
 
     Attributes:
         module: the full name of a module whose `main` takes a `ParentChannel` and `arguments`.
-        arguments: what JSON carries.
+        arguments: values that JSON can carry.
         path: the child's `sys.path`; `agentscope_tuner` must be importable from it. Entries that are not strings are
             left out.
         isolated: for this package's own code only. The child starts faster, without `site` and without Python's

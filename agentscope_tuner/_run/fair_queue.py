@@ -66,13 +66,12 @@ class _RequestShare(Generic[T]):
 
 
 class FairQueue(Generic[T]):
-    """The items that wait, of any number of requests, which take turns by the seconds that they have used. Each of them
-    begins with its shortest work.
+    """A queue of items that belong to requests. Requests take turns by the seconds that they have used.
 
-    This is fair queueing by virtual time (Demers, Keshav and Shenker 1989; Goyal, Vin and Cheng 1996): the request that
-    has used the fewest seconds is next. A new request starts with as many used seconds as the request whose turn it is.
-    So it neither waits for the whole queue before it, nor overtakes all requests that wait. Work that took longer than
-    expected is charged to its own request.
+    Each request begins with its shortest item. This is fair queueing by virtual time (Demers, Keshav and Shenker 1989;
+    Goyal, Vin and Cheng 1996): the request that has used the fewest seconds, its next item included, is next. A new
+    request starts with as many used seconds as the request whose turn it is. So it neither waits for the whole queue
+    before it, nor overtakes all requests that wait. Work that took longer than expected is charged to its own request.
     """
 
     def __init__(self) -> None:

@@ -23,19 +23,19 @@ from typing import Any, Generic, TypeVar
 # A fork that has waited so many seconds happens all the same: forking must not hang either
 _PATIENCE = 60.0
 _LOOK_SECONDS = 0.001
-# The locks of the modules that are being imported, by name, as weak references: CPython's own, and of no other name
+# The locks of the modules that are being imported, by name, as weak references: private to CPython, empty if missing
 _MODULE_LOCKS = getattr(_bootstrap, "_module_locks", {})
-# The lock, or from Python 3.12 the locks, of modules that a thread waits for, by its identifier
+# By a thread's identifier the lock, or from Python 3.12 the locks, of the modules that it waits for
 _BLOCKING_ON = getattr(_bootstrap, "_blocking_on", {})
 _MOST_WAITING = 100
 
-# A module that registers what holds its lock over a fork must not do so while a fork waits: its lock would be released
-# that was never taken. The two of the standard library that do are imported here
+# Some modules register functions that take their lock before a fork and release it after. If one did so while a fork
+# waits, only the release would run. The two of the standard library that do are imported here, before any fork
 _lock = threading.RLock()
 
 
 def own_lock() -> AbstractContextManager[bool]:
-    """A lock of a module, which is free in a forked child, also where a thread of the parent held it at the fork.
+    """A lock for a module that is free in a forked child, even if a thread of the parent held it at the fork.
 
     Its thread may take it again: what runs under it may import a user's module, which comes back here.
     """
@@ -46,13 +46,14 @@ def own_lock() -> AbstractContextManager[bool]:
 
 
 def forgets(live: weakref.WeakSet[Any]) -> None:
-    """A forked child calls `forget` of each object in `live`, for what these hold belongs to the parent."""
+    """Have a forked child call `forget` of each object in `live`, because what these hold belongs to the parent."""
     os.register_at_fork(after_in_child=lambda: [one.forget() for one in list(live)])
 
 
 class _Forks(threading.local):
-    """The forks of a thread that are under way, and whether each keeps the other threads out; one inside of another
-    where a signal's handler forks.
+    """The forks that a thread has under way, and for each whether it keeps the other threads out.
+
+    A fork may be inside another one, if a signal's handler forks.
     """
 
     def __init__(self) -> None:
@@ -64,7 +65,7 @@ _forks = _Forks()
 
 @contextmanager
 def unforked() -> Iterator[None]:
-    """No other thread forks this process during the block: for calls of libraries that lock."""
+    """A context in which no other thread forks this process: for calls of libraries that take locks."""
     with _lock:
         yield
 
@@ -88,7 +89,7 @@ def _waits_for(own: int, thread: int | None) -> bool:
 
 
 def _hold(until: float) -> bool:
-    """Keep other threads from importing and from `unforked`; False where one of them is in there now."""
+    """Keep other threads from importing and from `unforked`; False if a thread is doing so now."""
     if not _lock.acquire(timeout=max(0.0, until - time.monotonic())):
         return False
     # Whoever begins to import a module makes its lock under this one
