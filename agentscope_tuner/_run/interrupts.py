@@ -3,9 +3,9 @@
 A signal comes between any two steps of the main thread, also where a verdict that was paid for has left one hand and is
 not in the other yet. While interrupts are `held`, the signal's handler only counts them. Each is raised where it loses
 nothing: in a wait and in reading (`welcome`), the second one also in judging in the caller's own thread (`patience`).
-Who is not held up by a wait asks whether one `came`.
+Code that does not wait asks by `came` whether there is one.
 
-Where nobody holds interrupts, as in a program of the user that runs an engine, all of this does nothing.
+If nobody holds interrupts, as in a user's program that runs an engine, all of this does nothing.
 """
 
 from __future__ import annotations
@@ -27,16 +27,18 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.S
 
 
 def ending_signals() -> list[signal.Signals]:
-    """Those of them that this process is to hear: one that is ignored, as nohup does, stays so, and one that a library
-    written in C handles stays its own.
+    """The signals of `ENDING` that this process reacts to.
+
+    A signal that is ignored, as under nohup, stays ignored, and one that a library written in C handles is left to it.
     """
     return [number for number in ENDING if signal.getsignal(number) not in (signal.SIG_IGN, None)]
 
 
 @contextmanager
 def handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[list[signal.Signals]]:
-    """Have `handler` hear these signals in this block, which is told which they are: none outside of the main thread,
-    where no signal is heard.
+    """Have `handler` handle the signals of `ending_signals` in this block, which is given the list of them.
+
+    The list is empty outside of the main thread, where no signal can be handled.
     """
     heard = ending_signals() if threading.current_thread() is threading.main_thread() else []
     before = {number: signal.signal(number, handler) for number in heard}
@@ -48,7 +50,7 @@ def handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[list[s
 
 
 class Server(Protocol):
-    """What uvicorn's server looks at: whether it ends, and whether it waits for nobody meanwhile."""
+    """The attributes of uvicorn's server that end it: gracefully, or without waiting for anybody."""
 
     should_exit: bool
     force_exit: bool
@@ -56,8 +58,9 @@ class Server(Protocol):
 
 @contextmanager
 def ending(server: Server) -> Iterator[None]:
-    """Have each signal of `ENDING` end `server` in this block, and a second one end it at once. Behind the block the
-    first one comes again, to whoever heard it before.
+    """Have a signal of `ENDING` end `server` in this block, and a second one end it at once.
+
+    After the block the first signal is raised again, for whoever handled it before.
     """
     heard: list[int] = []
 
@@ -77,7 +80,7 @@ class _Interrupts:
     Attributes:
         holder: the thread that holds them.
         pending: how many have come and are not raised yet.
-        least: how many must be pending for one to be raised here; 0 where none is.
+        least: how many must be pending for one to be raised at this point; 0 if none may be raised.
     """
 
     def __init__(self) -> None:
@@ -85,24 +88,24 @@ class _Interrupts:
         self.pending = self.least = 0
 
     def come(self) -> None:
-        """An interrupt has come.
+        """Count an interrupt that has come.
 
         Raises:
-            KeyboardInterrupt: it is not held, or is raised here.
+            KeyboardInterrupt: nobody holds interrupts, or one may be raised at this point.
         """
         self.pending += 1
         if self.holder is None or 0 < self.least <= self.pending:
             self.throw()
 
     def throw(self) -> None:
-        """Raise one; another that comes meanwhile stays pending."""
+        """Raise one pending interrupt; the others stay pending."""
         self.least = 0
         self.pending -= 1
         raise KeyboardInterrupt
 
 
 _interrupts = _Interrupts()
-#: For a signal's handler.
+#: Called by a signal's handler.
 come = _interrupts.come
 
 
@@ -118,12 +121,13 @@ def held() -> Iterator[None]:
 
 
 def came() -> bool:
-    """Whether an interrupt is held from this thread."""
+    """Whether an interrupt is pending that this thread holds."""
     return _interrupts.pending > 0 and _interrupts.holder == threading.get_ident()
 
 
 class _Raised:
-    """A block in which an interrupt is raised that is the `least`-th pending one, also one that has come before it.
+    """A block in which an interrupt is raised once `least` are pending, even if they came before the block.
+
     Whatever the block has in hand may be lost by it.
     """
 
@@ -159,8 +163,9 @@ class Interruptible(Generic[T]):
 
 
 class News:
-    """Wakes one thread that waits, by a bare lock, which is locked as long as there is no news. Of an Event an
-    interrupt may leave the lock held, and whoever has news then waits for ever.
+    """Wakes one waiting thread, by a bare lock that is locked as long as there is no news.
+
+    In an Event an interrupt may leave the inner lock held, and whoever has news would then wait for ever.
     """
 
     def __init__(self) -> None:
@@ -168,7 +173,7 @@ class News:
         self._none.acquire()
 
     def tell(self) -> None:
-        """Something has changed. For any thread."""
+        """Wake the waiting thread: something has changed. For any thread."""
         with suppress(RuntimeError):
             self._none.release()
 

@@ -51,7 +51,7 @@ class _Background:
         self._pid = 0
 
     def get(self) -> asyncio.AbstractEventLoop:
-        """The loop."""
+        """The loop, which is started if there is none."""
         with self._lock:
             if self._loop is None or self._pid != os.getpid() or self._thread is None or not self._thread.is_alive():
                 self._loop = asyncio.new_event_loop()
@@ -109,10 +109,10 @@ def run(coroutine: Awaitable[T]) -> T:
 
 
 class PerLoop(Generic[T]):
-    """What each event loop has of its own, made when the loop first asks for it.
+    """An object for each event loop, made when the loop first asks for it.
 
-    It may hold on to its loop, as asyncio's locks and futures do. So it is forgotten when another loop asks and its own
-    is closed: a trainer may have a loop for each step.
+    The object may hold on to its loop, as asyncio's locks and futures do. So it is forgotten when another loop asks and
+    its own is closed: a trainer may have a loop for each step.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
@@ -120,7 +120,7 @@ class PerLoop(Generic[T]):
         self._made: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, T] = weakref.WeakKeyDictionary()
 
     def here(self) -> T:
-        """The running loop's."""
+        """The object of the running loop."""
         loop = asyncio.get_running_loop()
         if (found := self._made.get(loop)) is None:
             for known in self._made.keyrefs():
@@ -167,8 +167,10 @@ _slots = PerLoop(lambda: asyncio.Semaphore(threads_at_once()))
 
 
 def turn() -> asyncio.Future[None]:
-    """To be awaited by work before it keeps the running loop busy for milliseconds. Such works go on one by one, each
-    in a round of its own, so that whatever is quick waits for one of them at most, and not for all.
+    """A future to await before work that keeps the running loop busy for milliseconds.
+
+    Such works go on one by one, each in a round of the loop of its own, so that quick work waits for one of them at
+    most.
     """
     loop = asyncio.get_running_loop()
     if not (waiting := _turns.here()):
@@ -193,7 +195,7 @@ _turns: PerLoop[deque[asyncio.Future[None]]] = PerLoop(deque)
 
 
 def call_soon(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *args: Any) -> None:
-    """Call `function` in `loop`, from any thread; not at all where the loop was closed, since no caller waits there."""
+    """Call `function` in `loop`, from any thread; not at all if the loop is closed, since no caller waits there."""
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(function, *args)
 
@@ -212,8 +214,8 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
             loop.run_forever()
             loop.close()
             return
-        # asyncio raises these of a task here, such as one of foreign code. Whoever waits for the task is told; all
-        # others would wait for ever
+        # asyncio raises these here if a task raised them, such as one of foreign code. Whoever waits for the task gets
+        # them; without this clause all others would wait for ever
         except (SystemExit, KeyboardInterrupt) as exc:
             _log.warning("%s inside a task of %s: it goes on", type(exc).__name__, threading.current_thread().name)
 

@@ -101,7 +101,7 @@ class Toll:
         return self.deaths >= POLICY.deaths or self.losses >= POLICY.losses
 
     def gives_up(self, loss: WorkerLost) -> bool:
-        """Whether `loss` ends the work that the lost worker was at; otherwise another worker gets it."""
+        """Count `loss`; return whether it ends the work that the worker was at. Otherwise another worker gets it."""
         if isinstance(loss, WorkerClosed):
             return False
         # Another worker would take as long
@@ -113,7 +113,7 @@ _LOOK_SECONDS = 1.0
 # Seconds for a worker that has closed its channel to end, and for the kernel to end one that was killed
 _END_SECONDS = 1.0
 _END_LOOK_SECONDS = 0.005
-# How long a pool does without the workers that it could not have
+# Seconds until a pool tries again to start workers that it could not start
 _SCARCE_SECONDS = 10.0
 # A worker that sends without being asked is not read beyond this many messages
 _MOST_UNREAD = 64
@@ -162,8 +162,9 @@ class Worker(Generic[T]):
         self._wake()
 
     def is_trusted(self) -> bool:
-        """Whether the next message will answer what the worker is given next. One without work that has ended, or has
-        sent a message all the same, is replaced.
+        """Whether the worker's next message will answer what it is given next.
+
+        False for one without work that has ended, or has sent a message unasked: it is replaced.
         """
         if not self.jobs:
             if self._reading:
@@ -179,7 +180,7 @@ class Worker(Generic[T]):
             left: the most seconds to wait before the next look; raises a WorkerLost when a limit is passed.
 
         Raises:
-            WorkerLost: there is none.
+            WorkerLost: the worker ended, or passed a limit, before it sent one.
         """
         while not self._unread:
             if self._lost is not None:
@@ -203,8 +204,9 @@ class Worker(Generic[T]):
         return found
 
     def _seconds(self, left: Callable[[], float]) -> float | None:
-        """What `left` says; None where the message has come before the limit was looked at: a loop that was held up for
-        longer than a worker may take would find each of them late.
+        """The seconds that `left` gives; None if a limit is passed, but the message has come meanwhile.
+
+        After a delay of the event loop every worker would otherwise seem to be late.
         """
         try:
             return left()
@@ -215,7 +217,7 @@ class Worker(Generic[T]):
             return None
 
     def leave(self) -> None:
-        """End the worker: at once where it has work, else as soon as it has noticed."""
+        """End the worker: at once if it has work, else as soon as it notices that its channel is closed."""
         with contextlib.suppress(OSError):
             self.child.channel.shutdown(socket.SHUT_WR)
         self._unread.clear()
@@ -292,7 +294,7 @@ _WAYS_OUT = {
 
 
 def way_out(number: int | None) -> str:
-    """What to do about a system error, as the end of a message; empty where nothing is known."""
+    """What to do about a system error, as the end of a message; empty if nothing is known about this `errno`."""
     return f": {_WAYS_OUT[number]}" if number in _WAYS_OUT else ""
 
 
@@ -370,7 +372,7 @@ class Pool(ABC, Generic[W]):
         """Hand `error` to everybody who waits: no worker can be had, or the pool itself is broken."""
 
     def cannot_start(self, times: int, loss: WorkerLost) -> Exception | None:
-        """The error, once `times` workers in a row were lost while they started; None where another is to be tried."""
+        """The error for all who wait, once `times` workers in a row were lost at their start; None to try another."""
         if times < POLICY.losses:
             return None
         why = f"{times} worker processes ended while they loaded {self.loads}: one {loss.how}"
@@ -411,7 +413,10 @@ class Pool(ABC, Generic[W]):
         return True
 
     def _do_without(self, error: Exception, *, has_others: bool) -> None:
-        """Where a worker cannot be had: those that run go on alone for a while. Without any, everybody is told."""
+        """Go on without a worker that cannot be had: the others work alone for a while, then it is tried again.
+
+        Without others, everybody who waits gets `error`.
+        """
         if not has_others:
             self.fail(error)
             return
@@ -502,8 +507,8 @@ class PoolQuestion:
         request: the request that the question is part of.
         limit: the most seconds to the answer, without the start of the pool's first worker; None for no limit. A worker
             that takes longer is killed.
-        ends: when that is, by `time.monotonic`.
-        timer: gives it up then, while it waits.
+        ends: when the limit is over, by `time.monotonic`.
+        timer: gives the question up at `ends`, if it still waits in the queue.
     """
 
     message: bytes | None
@@ -610,7 +615,7 @@ class QuestionPool(Pool[W], Generic[W, Q]):
                 self.queue.add(question, question.request, question.seconds)
 
     def charge(self, question: Q, seconds: float) -> None:
-        """Correct what the question's request has used."""
+        """Add `seconds` to those that the question's request has used."""
         self.queue.charge(question.request, seconds)
 
     def fail(self, error: Exception) -> None:
