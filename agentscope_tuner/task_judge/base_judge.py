@@ -197,9 +197,9 @@ class BaseJudge:
         return [self.compute_reward(workflow_task, output) for output in workflow_outputs]
 
     def ranks_groups(self) -> bool:
-        """Whether `compute_rewards` must see a whole advantage group: it does where a class overrides it.
+        """Whether `compute_rewards` must see a whole advantage group; by default whether the class overrides it.
 
-        A judge that ranks only when it is configured to overrides this, too.
+        A judge that ranks only with some configurations overrides this, too.
         """
         return type(self).compute_rewards is not BaseJudge.compute_rewards
 

@@ -107,7 +107,7 @@ class ConfiguredJudge:
         name: `astuner.task_judge.name`, or the judge's class name, for metrics and logs.
         listwise: whether the judge ranks whole advantage groups.
         reference_keys, component_names, gives_turns: see BaseJudge.
-        is_cheap: whether the judge computes, within a bound of its own: such verdicts wait for nothing but a worker.
+        is_cheap: whether the judge computes, within a bound of its own, so that its verdicts wait only for a worker.
         at_once: the most rows, or groups of a judge that ranks, to be judged at once.
         metric_names: the metrics that trainers get for every sample: `astuner.task_judge.metric_names`, or those of the
             judge's class.

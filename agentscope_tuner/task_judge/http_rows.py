@@ -128,7 +128,7 @@ class Gathered(Generic[T]):
         most_bytes: the most bytes of a request with more than one row.
         senders: the most requests under way at once, for each loop.
         patience: the most seconds from `ask` to the row's result.
-        again: whether a result of a row that was sent with others asks for the row to be sent once more, alone.
+        again: whether a row that was sent with others is to be sent once more, alone, because of its result.
     """
 
     send: Callable[[Sequence[bytes], float], Awaitable[Sequence[T]]]

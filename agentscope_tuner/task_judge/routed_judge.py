@@ -56,7 +56,7 @@ class RoutedJudge(AsksJudges):
         return self._ranks
 
     def ranks_alone(self, workflow_task: WorkflowTask) -> bool:
-        """See BaseJudge: where the task's route does not rank, or may."""
+        """See BaseJudge: True if the judge of the task's route does not rank, or can rank one output alone."""
         judge = self.asks[self.route(workflow_task.task)]
         return not judge.traits.ranks or judge.inner.ranks_alone(workflow_task)
 

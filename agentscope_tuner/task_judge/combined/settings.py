@@ -55,9 +55,9 @@ class PartVerdict:
     Attributes:
         name: the part's.
         weight: its weight.
-        status: as a `Judgement`'s; `skipped` where its condition was not met; `failed` only where it may fail.
+        status: as a `Judgement`'s; `skipped` if its condition was not met; `failed` only if it may fail.
         reward: None exactly when skipped or failed.
-        is_success: likewise.
+        is_success: None exactly when skipped or failed.
     """
 
     name: str
@@ -227,7 +227,7 @@ def check_together(section: TaskJudgeConfig) -> None:
 
     Raises:
         ConfigError: `clip` is no range, or shuts out what a rule or an error pays; `success` names no part that always
-            tells whether the task was solved; or the weights mean nothing to the combination.
+            says whether the task was solved; or the weights mean nothing to the combination.
     """
     _check_success(section)
     if section.reward in COMBINATIONS:
