@@ -98,7 +98,7 @@ def run(coroutine: Awaitable[T]) -> T:
     if _ours.is_here():
         if isinstance(coroutine, Coroutine):
             coroutine.close()
-        raise RuntimeError("_loop.run was called on astuner's own loop and would wait for ever: await it")
+        raise RuntimeError("loops.run was called on astuner's own loop and would wait for ever: await it")
     future = asyncio.run_coroutine_threadsafe(_without_exit(coroutine), loop)
     try:
         return future.result()

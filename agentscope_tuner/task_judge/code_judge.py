@@ -110,7 +110,7 @@ class SandboxService:
         Raises:
             JudgeError: the service failed, or took longer than it may for all tests, or they cannot be run there.
         """
-        if why := cannot_run(tests, language):
+        if why := cannot_run(tests):
             raise config_fault(why)
         seconds = min(self._exchange.limits.deadline, bounds.total_seconds + _SERVICE_SECONDS)
         ends_at = asyncio.get_running_loop().time() + seconds
@@ -131,7 +131,7 @@ class SandboxService:
         keyed = isinstance(first, dict) and any(isinstance(key, int) for key in first)
         source = program + _CALLING.format(name=test.name, mark=mark, keyed=keyed)
         ending = await self._run(source, json.dumps(list(test.arguments)), language, bounds, ends_at)
-        return tested(test, _called(ending, mark, test), bounds)
+        return tested(test, _called(ending, mark), bounds)
 
     async def _run(self, program: str, stdin: str, language: str, bounds: Bounds, ends_at: float | None) -> Ending:
         seconds = bounds.limits.seconds
@@ -176,7 +176,7 @@ class SandboxService:
             raise _error(f"the sandbox at {self._exchange.base_url} does not run a program that prints 1")
 
 
-def cannot_run(tests: TestSet, language: str) -> str | None:
+def cannot_run(tests: TestSet) -> str | None:
     """Why a service cannot run these tests: they are code, or have a checker of their own. None if it can."""
     if any(isinstance(test, CodeTest) for test in tests.tests):
         return (
@@ -192,7 +192,7 @@ def _error(message: str) -> JudgeError:
     return JudgeError(message, cause=Cause.SANDBOX)
 
 
-def _called(ending: Ending, mark: str, test: CallTest) -> Ending:
+def _called(ending: Ending, mark: str) -> Ending:
     """The ending with the function's return value as its `result`: the text behind the last `mark` of the output."""
     _, found, result = ending.stdout.decode(errors="replace").rpartition(mark)
     return replace(ending, result=result.strip().encode() if found else b"")
@@ -355,7 +355,7 @@ class CodeJudge(BaseJudge):
         try:
             tests = _tests(task)
             language = self._language(tests)
-            if self._service is not None and (why := cannot_run(tests, language)):
+            if self._service is not None and (why := cannot_run(tests)):
                 return f"not judged by the service: {why}"
             if not tests.solution:
                 return None

@@ -813,13 +813,10 @@ def with_declared_constant(text: str) -> str:
     return rf"{before},\ {name}\in\mathbb{{R}}" if is_free else text
 
 
-def by_letters(text: str, reference: str) -> str:
+def by_letters(text: str) -> str:
     r"""The values of lettered parts without their letters: `(a) 5, (b) 2` as `(5, 2)`. Any other text stays as it is.
 
     Parts that name their values come back as a list, whose order is free: `(a) x=5, (b) y=2` as `x=5, y=2`.
-
-    Args:
-        reference: is not read.
     """
     found = lettered(text)
     if found is None or found.before:
@@ -1096,7 +1093,7 @@ def without_introduction(text: str, ref: Side, question: Question) -> str:
     if isinstance(ref.node, Collection) and question.asks_order and _SORTED.search(text):
         text = _SORTED.sub(", ", text)
     if isinstance(ref.node, (Array, Collection, Connective)):
-        text = by_sides(with_names(by_letters(text, ref.text), question), question)
+        text = by_sides(with_names(by_letters(text), question), question)
         text = unlabelled(components(text), ref.node)
     if text[-1:].isalpha() or text.endswith("}"):
         text = in_figures(text, question.text) if any(map(str.isdigit, ref.text)) else text

@@ -228,7 +228,7 @@ def _read(text: str, allows: Allows = _allows_all) -> Side:
     chosen = choice(text)
     letter, rest = chosen if chosen is not None else (None, text)
     try:
-        rest = by_letters(rest, "") if _NUMBERED.match(rest) else rest
+        rest = by_letters(rest) if _NUMBERED.match(rest) else rest
         rest = components(rest) if any(sign in rest for sign in ("\\mathbf", "\\hat", "\\vec")) else rest
         tokens = tokenize(undressed(respelled(rest), allows))
     except Unreadable as exc:

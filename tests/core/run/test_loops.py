@@ -1,4 +1,4 @@
-"""`_loop.run` waits for a coroutine from wherever a trainer happens to call a reward."""
+"""`loops.run` waits for a coroutine from wherever a trainer happens to call a reward."""
 
 from __future__ import annotations
 
