@@ -787,7 +787,7 @@ def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_
             if in_question and at + 1 < len(said) and _qualifies(word.text, said[at + 1].text, asked.words, question):
                 continue
             led = bool(inside) and inside[-1] in BEFORE_NOUNS
-            if in_question and not led:
+            if in_question and (not led or _is_one_of_several(word.text, question)):
                 return word.text
             if not in_question and _counts_another(tail, word.text, asked.words, is_unit):
                 return word.text
@@ -887,6 +887,15 @@ def _is_numbered(question: str, at: int) -> bool:
     """Whether a number is directly before position `at` of the question: before `eggs` in `12 eggs`."""
     before = question[:at].rstrip(" $").lower()
     return before[-1:].isdigit() or is_number_word(before.rpartition(" ")[2])
+
+
+def _is_one_of_several(word: str, question: str) -> bool:
+    """Whether a word is the singular of things that the question numbers: the wagon of `8 wagons with 40 seats each`.
+
+    Then `seats per wagon` and `seats in a wagon` are not the seats of all of them.
+    """
+    forms = [at for at in _WORD.finditer(question) if same_word(word, at[0].lower()) and word != at[0].lower()]
+    return any(len(word) <= len(at[0]) and _is_numbered(question, at.start()) for at in forms)
 
 
 def _counts_another(tail: Sequence[str], word: str, asked: Sequence[str], is_unit: Callable[[str], bool]) -> bool:

@@ -50,6 +50,10 @@ Tom earned \$120 and Ann \$80. How much more did Tom earn? | 40 | \$40\text{ mor
 Ann has 12 apples and Ben 7. How many fewer apples does Ben have? | 5 | 5\text{ fewer apples} ;; 5\text{ fewer} | 5\text{ more apples} ;; 5\text{ more}
 There are 5 dogs. How many boys are there? | 1 | 1\text{ boy} ;; \text{1 boy} | 1\text{ dog} ;; 1\text{ box}
 How many pens does she buy? | 1 | 1\text{ pen} | 1\text{ pan} ;; 1\text{ pence}
+A train has 8 wagons with 40 seats each. How many seats are there on the train? | 320 | 320\text{ seats} ;; 320\text{ seats on the train} ;; 320\text{ seats in the wagons} | 320\text{ seats per wagon} ;; 320\text{ seats a wagon} ;; 320\text{ seats in the wagon}
+A bus has 1 driver and 40 seats. How many seats are there? | 40 | 40\text{ seats in the bus} | 40\text{ drivers}
+There are 3 classes with 12 boys each. How many boys are there? | 36 | 36\text{ boys} ;; 36\text{ boys in the classes} | 36\text{ boys in the class} ;; 36\text{ boys per class}
+Un treno ha 8 vagoni con 40 posti l'uno. Quanti posti ci sono sul treno? | 320 | 320\text{ posti sul treno} | 320\text{ posti per vagone}
 How many apples does Ben have? | 5 | 5\text{ apples} | 5\text{ more apples} ;; 5\text{ fewer}
 Löse das Gleichungssystem. | (4,3) | \mathbb{L}=\{(4\mid 3)\} ;; L=\{(4\vert 3)\} | (3\mid 4) ;; (4\mid -3) ;; 4\mid 3
 Bestimme den Scheitelpunkt. | (\frac12,-3) | S(0,5\mid -3) ;; (\frac{1}{2}\mid -3) | (-3\mid 0,5) ;; (5\mid -3)
