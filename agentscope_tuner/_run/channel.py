@@ -135,10 +135,11 @@ _LEAST_BYTES = 2**20
 
 
 def create_journal() -> int:
-    """Create an empty journal, and return its descriptor, which the child inherits.
+    """Create an empty journal, in which a child notes its results, and return the descriptor for the child to inherit.
 
     Raises:
-        OSError: a limit of this process, which its children have too, leaves no room for one.
+        OSError: a limit of this process, such as that of `ulimit -f`, leaves no room for a journal; a child, which has
+            the same limits, could not write into one.
     """
     descriptor = os.memfd_create("astuner-journal")
     try:

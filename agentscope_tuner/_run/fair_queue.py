@@ -31,9 +31,10 @@ def current_request() -> Request:
 
 @contextmanager
 def one_request() -> Iterator[None]:
-    """Make all work that is queued inside this block one request, also from tasks that the block starts.
+    """Let all work that is queued inside this block take turns as one, such as the rows of a batch.
 
-    A block inside another block joins the outer block's request.
+    So a large batch does not hold up another caller's single row. Work of tasks that the block starts is included, and
+    a block inside another block joins the outer block's request.
     """
     token = _request.set(current_request())
     try:

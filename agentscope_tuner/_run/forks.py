@@ -51,9 +51,10 @@ def forgets(live: weakref.WeakSet[Any]) -> None:
 
 
 class _Forks(threading.local):
-    """The forks that a thread has under way, and for each whether it keeps the other threads out.
+    """The forks that a thread has under way, the outer one first, and for each whether it holds the locks now.
 
-    A fork may be inside another one, if a signal's handler forks.
+    While it does, no other thread imports, or is inside of `unforked`. A fork is inside another if a signal's handler
+    forks.
     """
 
     def __init__(self) -> None:

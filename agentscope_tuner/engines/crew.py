@@ -50,7 +50,7 @@ class Work(Protocol[Out_co]):
     recipe: tuple[object, ...]
 
     def blocks(self, items: Iterable[Any]) -> Iterator[Block]:
-        """The input in blocks, numbered, as this judge takes it; reads it as needed."""
+        """The input as numbered blocks, one group each if the judge ranks. Reads the input only as blocks are taken."""
 
     def judge(self, block: Any) -> Sequence[Out_co]:
         """The results of a block."""
@@ -62,7 +62,9 @@ class Work(Protocol[Out_co]):
         """Failed results for all rows of the block, with `error`."""
 
     def answer(self, block: Any) -> BlockAnswer:
-        """`judge` in a worker process, not begun yet. An exception while the block is judged fails the whole block."""
+        """The judging of a block in a worker process: it begins when the answer is iterated over. An exception from it
+        fails the whole block.
+        """
 
     # Plain tuples go between processes: a pickle that names classes takes twenty times as long to read
 
@@ -74,7 +76,7 @@ class Work(Protocol[Out_co]):
 
 
 class OneStep:
-    """The answer to a block that is judged as a whole."""
+    """A `BlockAnswer` of a single step: the whole block is judged at once, such as a group that is ranked."""
 
     def __init__(self, judge: Callable[[], Any]) -> None:
         self._judge = judge

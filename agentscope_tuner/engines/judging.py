@@ -482,10 +482,10 @@ def _bad_row(row: Row) -> Judgement:
 
 
 class JudgedBlock:
-    """The judging of one block, a few rows at a time: parsed, then judged and written, and counted at the end.
+    """The judging of one block: iterating gives each row's scored line, as the note of a `BlockAnswer`.
 
-    Running each of these stages over several rows takes half the time of running all stages row by row. The note of a
-    row's verdict is its scored line.
+    A few rows at a time are parsed, then judged one by one, and counted at the end. To do each of these for several
+    rows takes half the time of doing all of them row by row.
     """
 
     def __init__(self, judge: LineJudge, items: Iterator[Line | JudgedBefore]) -> None:

@@ -48,7 +48,10 @@ class Estimate:
 
 
 class Reckoner:
-    """Adds up the cost of questions. A question counted before, or with its reply in the cache, costs nothing."""
+    """Estimates what questions to judge models would use, in calls, tokens and money; nothing is sent.
+
+    If a model has a cache, a question that was counted before, or whose reply the cache has, costs nothing.
+    """
 
     def __init__(self) -> None:
         self._seen: set[str] = set()

@@ -108,7 +108,10 @@ _ROLLOUT = (
 
 
 def way_out(raw: bytes) -> str:
-    """The way out, for a row that is no rollout but shows what kind of file this is."""
+    """The end of the message about a line that is no rollout: what the line or file seems to be, and how to mend it.
+
+    For a packed file `: the file is packed by gzip: let its name end in .gz`.
+    """
     if (told := what_else(raw[:SIGNATURE_BYTES])) is not None:
         return f": the file {told}"
     if raw in (b"[", b"{"):

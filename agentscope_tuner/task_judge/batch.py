@@ -298,10 +298,9 @@ class ConfiguredJudge:
         return reward
 
     def settled(self, judgement: Judgement) -> Judgement:
-        """The judgement; a rollout that has no rank, because rules filtered all others of its group, gets the others'
-        reward.
+        """The judgement; a rollout without a rank, as rules filtered all others of its group, gets their reward.
 
-        All rollouts of the group then have the same reward, so that it teaches nothing, and the run need not stop.
+        All rollouts of the group then have the same reward: it teaches nothing, but the run need not stop.
         """
         if judgement.cause is not Cause.ALONE:
             return judgement

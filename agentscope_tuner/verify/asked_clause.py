@@ -899,12 +899,15 @@ def _is_one_of_several(word: str, question: str) -> bool:
 
 
 def _counts_another(tail: Sequence[str], word: str, asked: Sequence[str], is_unit: Callable[[str], bool]) -> bool:
-    """Whether the first word behind a value may be a counted noun that is not asked for: `elephants` instead of boys.
+    """Whether an answer may count something else than is asked for: `12 elephants` for `How many boys are there?`
+
+    Not `12 brave boys`: what is asked for, or a unit, may follow the strange word.
 
     Args:
         tail: the words behind the value.
-        word: a word of the answer that neither the clause nor the reference has.
+        word: the strange word, which neither the clause nor the reference has; false unless `tail` begins with it.
         asked: the words of the clause that asks.
+        is_unit: whether a word is a unit.
     """
     if tail[:1] != [word] or word in _GENERIC or not _GENERIC.isdisjoint(asked):
         return False

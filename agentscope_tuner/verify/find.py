@@ -300,10 +300,16 @@ _THINKING = re.compile(
 def after_thinking(text: str, think: Sequence[Sequence[str]] = ()) -> str:
     """`text` without its reasoning; the same string object if it has no reasoning tags.
 
-    Tags may be nested. An output may be cut off while it reasons, so everything behind a tag that is never closed is
-    reasoning. Chat templates may open the tag in the prompt, so everything before a closing tag that was never opened
-    is reasoning, too. A closing tag also closes the tags that were opened inside its own, because reasoning may mention
-    a tag such as `<reason>`.
+    All of these give `5`, apart from a line break:
+
+    - `<think>2+3</think>5`.
+    - `2+3</think>5`: chat templates may open the tag in the prompt.
+    - `5<think>2+3`: an output may be cut off while it reasons.
+    - `<think>a <reason> is needed</think>5`: a closing tag closes all tags inside its own, too.
+
+    Args:
+        text: the output.
+        think: other pairs of strings that open and close reasoning.
     """
     for opener, closer in think:
         if opener in text or closer in text:

@@ -153,7 +153,10 @@ Shape = list[list[object]]
 
 
 def _shape(value: object) -> Shape:
-    """The values of each object in a JSON value, without keys: `[[1.0], ["x"]]` for `{"a": 1, "b": {"c": "X"}}`."""
+    """The values of each object in a JSON value, without keys: `[[1.0], ["x"]]` for `{"a": 1, "b": {"c": "X"}}`.
+
+    By them a verdict is recognised that was quoted with other keys. Each value is in the form of `_meaning`.
+    """
     found, waiting = [], [value]
     while waiting:
         one = waiting.pop()

@@ -325,7 +325,7 @@ class RolloutRunner:
             self._let_go()
 
     def _in_turn(self, tasks: Iterable[Task | None]) -> Iterator[Job | None]:
-        """The jobs to begin, a group at a time; None when no job is ready now."""
+        """The jobs of each task, one task after the other, without what an earlier run has done; None for a None."""
         for task in tasks:
             if task is None:
                 yield None

@@ -253,10 +253,10 @@ async def _performed(function: Callable[[], Awaitable[Any]]) -> _Outcome:
 def _begin(
     work: Coroutine[Any, Any, _Outcome], where: asyncio.AbstractEventLoop, ended: Callable[[_Outcome], None]
 ) -> Callable[[], None]:
-    """Run `work` on the loop `where`, which calls `ended` with its outcome.
+    """Start `work` on the loop `where`, without waiting for it; when it ends, that loop calls `ended` with its outcome.
 
     Returns:
-        A function that cancels the work, from any thread.
+        A function that cancels the work; any thread may call it.
     """
     tasks: list[asyncio.Task[_Outcome]] = []
 

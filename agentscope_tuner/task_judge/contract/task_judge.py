@@ -57,9 +57,10 @@ _MOST_CHARS = 2000
 class TaskJudge:
     """The configured judge behind its rules, as a trainer uses it. Build one with `load_judge`.
 
-    `compute_reward` gives the trainer's pair or raises; `judge` gives the full `Judgement` and does not raise for a
-    broken judge. `acompute_reward` and `ajudge` are the same for callers inside an event loop; `compute_rewards`,
-    `judge_group` and `ajudge_group` take an advantage group. A judge that ranks has no verdict on one rollout alone.
+    `compute_reward` gives the trainer's pair, `(raw_reward, is_success)`, or raises; `judge` gives the full `Judgement`
+    and does not raise for a broken judge. `acompute_reward` and `ajudge` are the same for callers inside an event loop;
+    `compute_rewards`, `judge_group` and `ajudge_group` take an advantage group. A judge that ranks has no verdict on
+    one rollout alone.
 
     Args:
         judge: the judge that is asked about rollouts that break no `mark_bad` rule.
@@ -68,7 +69,7 @@ class TaskJudge:
         on_error: `raise` a JudgeError when there is no verdict, or, where a user asked for it by name, `zero`:
             `compute_reward` then answers `(0.0, False)`. `judge` reports the failure either way.
         deadline: seconds for one verdict, or for the one call that ranks a group; after it the verdict is a
-            DeadlineError. None for no limit. A judge that bounds itself (`BaseJudge.bounds_itself`) is not watched.
+            DeadlineError. None for no limit. A judge that bounds itself (`BaseJudge.bounds_itself`) is given none.
         max_abandoned: how many verdicts may hang beyond their deadline before the judge is asked no more.
         recipe: the configuration for `load_judge` in another process, where a judge that computes is asked.
         keep_calls: whether a judgement keeps the questions to judge models and their replies.
@@ -78,7 +79,7 @@ class TaskJudge:
         inner: the judge itself.
         reference_keys: see `BaseJudge`.
         traits: how the judge must be called.
-        heeds_own_reward: whether no warning is needed that the workflow's own reward is ignored.
+        heeds_own_reward: False if it should still warn, once, that a reward set by the workflow itself is ignored.
     """
 
     def __init__(

@@ -422,8 +422,10 @@ def _may_repeat(line: str, text: str) -> bool:
 
 
 def _drawn(text: str) -> list[dict[int, str]]:
-    """Two tables for `str.translate`, each of which replaces every digit by another one (2 to 8). They show whether a
-    checker copies digits of its input; one table alone may happen to make another right output.
+    """Two tables for `str.translate`, each of which replaces every digit of `text` by another digit, from 2 to 8.
+
+    `text` is an output that a checker judged. Judged again with other digits, it shows whether the checker copied its
+    verdict from them; one table alone may happen to make another right output.
     """
     dice = random.Random(text.encode(errors="surrogateescape"))
     others = [dice.sample([other for other in "2345678" if other != digit], 2) for digit in string.digits]

@@ -491,7 +491,15 @@ def written_out(node: Node) -> Node:
 
 
 def _without_dots(first: tuple[Node, ...], last: Node, is_sum: bool) -> Node | None:
-    r"""The sum or product with the terms `first`, dots, and the term `last`, as one node; None if it is not clear."""
+    r"""A sum or product with dots as one node without them; None if it is not clear what the dots mean.
+
+    `1 + 2 + \ldots + n` becomes the sum of k for k from 1 to n, and `1 + 2 + \ldots + 10` becomes 10·(1 + 10)/2.
+
+    Args:
+        first: the terms before the dots.
+        last: the term behind them.
+        is_sum: whether it is a sum.
+    """
     if len(first) < 2:
         return None
     if not symbols(last):

@@ -302,7 +302,7 @@ class RealLine:
         return above, below
 
     def _rational_power(self, node: Power) -> tuple[list[Value], list[Value]]:
-        """As `rational`, for a power, whose exponent must be a whole number: `(x+1)^{-2}`."""
+        """As `rational`, for a power with a whole-number exponent: [1] and [1, 2, 1] for `(x+1)^{-2}`."""
         if symbols(node.exponent):
             raise NotRational
         exponent, _ = self.value(node.exponent, mp.mpf(0))

@@ -638,7 +638,10 @@ def _is_sum_of(leaf: Leaf, functions: _Functions, one: Node) -> Outcome:
 
 
 def _are_independent(leaf: Leaf, functions: _Functions) -> Outcome:
-    """EQUAL if the ways are linearly independent, DIFFERENT if not, as x and 2x."""
+    """Whether no way of `functions` is a sum of multiples of the others: EQUAL for `e^x` and x, DIFFERENT for x and 2x.
+
+    UNKNOWN if `leaf` cannot compare the two sums of the determinant.
+    """
     found = leaf(*_determinant(functions.ways, functions.variables))
     return {EQUAL: DIFFERENT, DIFFERENT: EQUAL}.get(found, UNKNOWN)
 

@@ -626,10 +626,10 @@ def _is_unscientific(node: Node, reference: Node) -> bool:
 
 
 def _is_unreduced(question: Question, answer: Node, reference: Node) -> bool:
-    """Whether a ratio or an equation has a common factor, or fractions as coefficients, and the reference has not:
-    `4:6`.
+    """Whether the answer is a ratio or an equation that can be reduced, and the reference is reduced: `4:6` for `2:3`.
 
-    A ratio of whole numbers may have a common factor, unless the question gives two numbers that have this ratio.
+    It can be if it has a common factor; a ratio also if it has fractions. A ratio of whole numbers may keep its factor,
+    unless the question asks to simplify, or gives two other numbers in this ratio, such as 12 and 18.
     """
     found = _content(answer)
     if found in (None, 1) or _content(reference) != 1:
@@ -945,9 +945,9 @@ _HALF = Fraction(1, 2)
 
 
 def _hands_on(question: Question, answer: Node, reference: Node) -> bool:
-    """Whether the question is a single number, the reference rewrites it, and the answer does not.
+    """Whether the answer is the question's only number, which it should rewrite as the reference does.
 
-    `0.75` for `Write 0.75 as a fraction.` A third notation, which nobody asked for, is no rewriting, either.
+    `0.75` for `Write 0.75 as a fraction.` and the reference `3/4`; `75%`, too, since nobody asked for that notation.
     """
     given = question.single_number
     if given is None or (value := _number(_undegreed(given))) in (None, _HALF):

@@ -1040,7 +1040,7 @@ class Pair:
 
     @classmethod
     def of(cls, answer: str, truth: str, question: str | None) -> Pair:
-        """The comparison of two bare texts (see `bare`), after differences of notation between them are removed.
+        r"""The pair of two bare texts (see `bare`), in one notation: `\hbar` as `\frac{h}{2\pi}` if only one has it.
 
         Args:
             truth: the reference's text.

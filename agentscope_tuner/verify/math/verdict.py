@@ -599,8 +599,12 @@ def _number_of(grouped: re.Match[str], text: str) -> str:
 def _in_notation_of_reference(text: str, truth: str, question: str | None, *, has_comma: bool) -> str:
     r"""The answer with its number in the reference's notation: `12,50` as `12.50`, `12,50,000` as `1250000`.
 
-    Any other answer comes back as it is. A notation with two meanings is rewritten only if the question's language has
-    it; a decimal comma also in an amount of money, or if `has_comma`.
+    Any other answer comes back as it is, also a number that has not the reference's value, unless a unit may make up
+    for it: `2,5 heures` for `2 h 30 min`.
+
+    `1.234` may be 1234 or 1 and 234 thousandths: a notation with two meanings is rewritten only if the
+    question's language uses it. A decimal comma is rewritten in two more cases: in an amount of money, and if
+    `has_comma`.
 
     Args:
         has_comma: whether the reference had a decimal comma.
@@ -1234,7 +1238,10 @@ def _speaks_of_bounds(question: Question | None) -> bool:
 
 
 def _numeric(pair: Pair) -> tuple[Outcome, str]:
-    """The stage `numeric`: as `_structure`, but only for two sides of numbers and arithmetic, such as `5` and `6`."""
+    """The stage `numeric`: whether two sides of numbers and arithmetic, such as `5` and `6`, are equal.
+
+    They are compared as in the stage `structure`. It leaves every other pair undecided.
+    """
     ref, ans = pair.ref.node, pair.ans.node
     if ref is None or ans is None or not (is_rational(ref) and is_rational(ans)):
         return UNKNOWN, ""

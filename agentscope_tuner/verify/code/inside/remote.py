@@ -1082,8 +1082,9 @@ def _read_lent(one: Any, name: str) -> Any:
 
 
 def _is_called_by_class(kind: type, name: str) -> bool:
-    """Whether `name` is a class method or a static method of a class of the tests, which the program may read to call
-    it.
+    """Whether the program may read `name` from a class of the tests, to call it.
+
+    Only a public class method or static method, such as `from_row` of a class `Row`, and none of a test case.
     """
     found = next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
     is_method = isinstance(found, classmethod | staticmethod | types.ClassMethodDescriptorType)

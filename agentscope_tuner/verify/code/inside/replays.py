@@ -296,8 +296,11 @@ class Replays:
             self._runs.append(_Run(name, rerun, said, self._before, is_uneven, self._loops))
 
     def refused(self) -> dict[str, str]:
-        """The tests that have passed only by what they leave out, and why. Called once, when all tests have ended: from
-        then on the program is not asked any more.
+        """The tests that passed and yet do not count, by name, and why: the answer was empty, say, so that the loop
+        over it has checked nothing.
+
+        Called once, when all tests have ended: it runs tests again on recorded replies, and from then on the program
+        is not asked any more.
         """
         found = {}
         # with a script, however empty, the program is not asked any more

@@ -92,10 +92,11 @@ def _plain_or_text(value: object) -> object:
 
 
 def is_thrown(exc: BaseException | None) -> bool:
-    """Whether a test has raised an exception to see it handled, as by a context manager of the program: by `raise`, or
-    by an expression such as `1 / 0` that names nothing of the program, and so raises it in every case.
+    """Whether a test raised this exception on purpose, so that a context manager of the program handles it.
 
-    Any other exception that ends a test may be its verdict on the program, also one by a `raise` behind an `if`.
+    It did if the exception comes in every case: by `raise`, or by an expression such as `1 / 0` that names nothing of
+    the program. Any other exception, also one by a `raise` behind an `if`, may be the test's verdict on the program,
+    which the program must not swallow.
     """
     if not isinstance(exc, Exception) or isinstance(exc, AssertionError | unittest.SkipTest):
         return False
@@ -323,7 +324,10 @@ class LentDefault:
 
 
 def own_default(value: Any) -> Any:
-    """The value of a `LentDefault`, for the tests' own functions; any other value as it is."""
+    """The value of a `LentDefault`, for a function of the tests that is given one; any other value as it is.
+
+    The program can pass such a default on, but not look at it.
+    """
     return value.value if isinstance(value, LentDefault) else value
 
 
@@ -359,7 +363,9 @@ class StandInFunction:
 
 
 class StandInMethod(StandInFunction):
-    """Stands for a function of the program, and binds as a method if a class of the tests holds it."""
+    """Stands for a function that the program has written in Python. In a class of the tests it is a method, as the
+    function itself would be: after `class Tests: run = solve`, `Tests().run(1)` calls `solve` with the object and 1.
+    """
 
     def __get__(self, one: object, kind: type | None = None) -> Any:
         return self if one is None else types.MethodType(self, one)
@@ -1063,8 +1069,10 @@ def found_in_class(self: Any, one: Any, kind: type | None = None) -> Any:
 
 
 class NearOne(Difference):
-    """A quotient of about 1 of an object and plain data. It would be the program's word that both are nearly the same,
-    so it is treated like a `Difference`.
+    """The quotient of a program's object and plain data, as `price / 10.0`, if it is about 1.
+
+    The program's own division would tell a test that both are nearly the same. So adding to it, subtracting from it
+    or comparing it with a bound ends the test, as for a `Difference`.
     """
 
     def _plus(self, other: Any) -> Any:
@@ -1074,7 +1082,7 @@ class NearOne(Difference):
 
 
 class StandInIterator(StandIn):
-    """Stands for an iterator of the program, or for an object of the standard library's such as one of `zip`."""
+    """Stands for an iterator that the program holds, such as that of a list, or a `zip`: `next` asks the program."""
 
     def __iter__(self) -> Iterator[Any]:
         return self
