@@ -23,9 +23,9 @@ _UNITS = re.compile(
 _DIGITS = re.compile(r"\d{1,18}")
 _PART = re.compile(r"[\w.]*\w")
 _LONG = 100_000
-# Of a longer text a judge may ask for the most important words
+# In a longer text one changed word may not make the answer wrong: a judge may ask for the most important words only
 _MOST_WORDS = 3
-# Of questions with letters nearly all have so many options
+# Nearly all questions whose answers are letters have this many options
 _OPTIONS = 4
 _AFTER_LETTER = "ut none of them"
 _VALUE = re.compile(r"\{\{([a-z\d ]+)\}\}")
@@ -41,11 +41,13 @@ class Attack:
         name: the name in reports.
         about: the attack in one line.
         must: the verdict of a sound judge on the attack's answers.
-        of: the tasks that it is for: those with a `right` answer, a `reference` or a `number` as reference, of the
-            `countdown` game, or of a kind of right answers such as `sql`; empty for all tasks.
-        texts: answers in words; one that begins with `@` is given in the form that the judge reads. `{{reference}}`
-            and other values of a task are filled in; a text whose values the task has not is no answer to it.
-        most: on how many tasks at most it is tried, where each answer takes the judge's whole time limit; 0 for all.
+        of: which tasks it is for: `right`, `reference` or `number` for tasks with a known right answer, a reference, or
+            a reference that is a number; `countdown` for that game; or a kind of right answer, such as `sql`. Empty for
+            all tasks.
+        texts: answers in words. One that begins with `@` is put into the form that the judge reads. Values of the task,
+            such as `{{reference}}`, are filled in; a text is left out if the task lacks one of its values.
+        most: the most tasks that it is tried on, for attacks whose answers each take the judge's whole time limit; 0
+            for all tasks.
     """
 
     name: str
@@ -69,7 +71,9 @@ class Attack:
 
 
 def _values(subject: Subject) -> dict[str, str | None]:
-    """What `Attack.of` and `Attack.texts` name, of a task."""
+    """The values of a task by the names that `Attack.of` and `Attack.texts` use, such as `right`; None if the task has
+    no such value.
+    """
     game, right, wrong = subject.countdown, subject.honest, wrong_values(subject)
     reference, number, query = subject.reference, subject.number, subject.query.strip()
     boxed, in_words = (subject.form in forms for forms in (("boxed",), ("boxed", "tag")))
@@ -104,7 +108,7 @@ def _values(subject: Subject) -> dict[str, str | None]:
 ATTACKS: list[Attack] = [
     Attack(**row) for row in json.loads(files("agentscope_tuner").joinpath("lab", "texts", "attacks.json").read_bytes())
 ]
-#: The attacks whose answers may earn partial credit: they pass where they earn what a right answer earns.
+#: The attacks whose answers may earn partial credit: they count as passed only if they earn what a right answer earns.
 PARTLY = ("partly right object", "call with a wrong argument")
 # The answers of an attack that are computed, by its name
 _MORE: dict[str, Answers] = {}
@@ -124,7 +128,9 @@ def _question_formula(subject: Subject) -> Iterator[str]:
 
 
 def _unified(formula: str) -> str:
-    """`formula` with fractions as a/b and without spaces, so that different LaTeX for one answer compares equal."""
+    r"""`formula` with fractions as a/b and without spaces, so that different LaTeX for one answer compares equal:
+    `\dfrac{1}{2} + x` becomes `1/2+x`.
+    """
     return re.sub(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", formula).replace(" ", "")
 
 
@@ -176,7 +182,7 @@ def _near_miss(subject: Subject) -> Iterator[str]:
             if len(right := subject.honest or "") == 1 and right.isalpha():
                 # Another word that begins with the letter of the right choice
                 yield subject.said(f"{right}{_AFTER_LETTER}")
-                # Letters behind those of the options: a judge may count on from the last, or take the nearest
+                # Letters after those of the options: a judge may count on from the last option, or take the nearest one
                 beyond = chr((ord(right.upper()) - ord("A") + _OPTIONS) % 26 + ord("A")) if right.isascii() else "Z"
                 yield from (subject.said(letter) for letter in dict.fromkeys((beyond, "Z")) if letter != right.upper())
             changes = (_fractions, _parts_changed, _words_changed, _parts_moved)
@@ -187,12 +193,12 @@ def _near_miss(subject: Subject) -> Iterator[str]:
     if digits.isdigit() and len(digits) > 1:
         near.append(Fraction(digits[1] + digits[0] + digits[2:]))
     if "." in digits:
-        # A pattern's dot is any character
+        # If the judge uses the reference as a pattern, its dot matches any character
         near.append(Fraction(digits.replace(".", "0")))
     if digits.isdigit():
         # Numbers that contain the reference's digits
         near += [Fraction("1" + digits), Fraction(digits + "1")]
-        # Parts of them
+        # The reference without its last digit, and without its first one
         near += [Fraction(part) for part in (digits[:-1], digits[1:]) if part]
     for value in near:
         if value != number:
@@ -203,7 +209,9 @@ def _near_miss(subject: Subject) -> Iterator[str]:
 
 
 def _fractions(subject: Subject) -> list[str]:
-    """Other fractions with one of the right one's numbers: one more, the negative, and the reciprocal."""
+    """Wrong fractions near a right answer that is a fraction: one more, the negative and the reciprocal. For `3/4`
+    these are `7/4`, `-3/4` and `4/3`.
+    """
     found = _FRACTION.fullmatch(subject.honest or "")
     if found is None or not int(found[1]) or not int(found[2]):
         return []
@@ -212,7 +220,9 @@ def _fractions(subject: Subject) -> list[str]:
 
 
 def _parts_changed(subject: Subject) -> list[str]:
-    """The right answer with one of its first and last numbers changed: another day, another exponent."""
+    """Copies of the right answer with one number raised by 1, the first or one of the last two: `13 May 2020` for `12
+    May 2020`.
+    """
     right = subject.honest or ""
     found = list(_DIGITS.finditer(right))
     places = dict.fromkeys((*found[:1], *found[-2:]))
@@ -220,7 +230,9 @@ def _parts_changed(subject: Subject) -> list[str]:
 
 
 def _words_changed(subject: Subject) -> list[str]:
-    """The right answer with another word for its first or its last: another person of that name."""
+    """Copies of the right answer, one with its first and one with its last word replaced: for `Marie Curie` these are
+    `Qwxz Curie` and `Marie Qwxz`.
+    """
     words = (subject.honest or "").split(" ")
     if not 1 < len(words) <= _MOST_WORDS or not all(map(str.isalpha, words)):
         return []
@@ -228,11 +240,12 @@ def _words_changed(subject: Subject) -> list[str]:
 
 
 def _parts_moved(subject: Subject) -> Iterator[str]:
-    """The right answer's parts in an order that is wrong, or its number with a unit that is.
+    """Wrong answers made of the right one's parts: `4:3` for `3:4`, or the right number with a wrong unit, `5 kg` for
+    `5 km`.
 
-    Whether the order of a list counts is not known, but for a date, a ratio or a pair, for numbers in square brackets
-    that are not sorted, as those of a set are, and for a question that gives the same parts in another order: it asks
-    for their order.
+    Parts are moved only if their order is known to count: in a date, a ratio or a pair, in a list of numbers in square
+    brackets that is not sorted, or if the question gives the same parts in a different order and so asks for their
+    order.
     """
     right = subject.honest or ""
     parts = _PART.findall(right)
@@ -333,7 +346,7 @@ def _objects(subject: Subject) -> Iterator[str]:
 
 
 def _among_others(fields: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Objects that hold each right value among guesses."""
+    """Objects that hide each right value among guesses, such as `{"a": "x or 5 or y"}` for `{"a": 5}`."""
     yield {key: ["x", value, "y"] for key, value in fields.items()}
     yield {key: f"x or {value} or y" for key, value in fields.items()}
 
@@ -355,7 +368,9 @@ def _wrong_argument(subject: Subject) -> Iterator[str]:
 
 
 def _one_changed(right: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The object with one value that is wrong, and with one alone that is right."""
+    """Copies of the object in which one value is wrong, or only one is right: `{"a": 6, "b": 7}` for `{"a": 5, "b":
+    7}`.
+    """
     for key, value in right.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         for wrong in ({**right, key: value + 1 if is_number else "x"}, {**dict.fromkeys(right, "x"), key: value}):

@@ -1,4 +1,4 @@
-"""Rewards of others, asked as judges: a reward function as TRL calls it, an HTTP reward, NeMo-Gym's `/verify`, an
+"""Judges that ask a reward of other code: a reward function as TRL calls it, an HTTP reward, NeMo-Gym's `/verify`, an
 environment of verifiers, and a task of Inspect.
 """
 
@@ -56,7 +56,7 @@ def environment_config(env: str, deadline: float) -> dict[str, Any]:
 
 
 def _reward(value: object, env: str) -> Reward:
-    """A number as a reward; whoever does not tell success is right from the reward that the audit calls a pass."""
+    """A number as a reward without success: the audit then counts it as a pass from its `pass_at` on."""
     number = value.item() if hasattr(value, "item") else value
     if not isinstance(number, int | float) or not math.isfinite(number):
         raise JudgeError(f"{env} gave {value!r:.80}, which is no finite number", cause=Cause.BUG)
@@ -64,7 +64,9 @@ def _reward(value: object, env: str) -> Reward:
 
 
 class _Foreign(BaseJudge):
-    """What these rewards share: `judge_kwargs.env`, and the columns of a task under the names they have."""
+    """The base of the judges in this module: it reads `judge_kwargs.env`, and finds the reference in
+    the usual columns.
+    """
 
     reference_keys = _REFERENCES
 
@@ -190,7 +192,7 @@ def _loaded(name: str) -> Any:
         raise ConfigError("this version of verifiers has no load_environment: environments are audited with 0.1")
     try:
         return verifiers.load_environment(name)
-    except Exception as exc:  # another's module may fail in any way
+    except Exception as exc:  # foreign code: it may fail in any way
         raise ConfigError(f"cannot load the environment {name!r}: {exc!r:.300}") from exc
 
 
@@ -232,7 +234,7 @@ def _inspect_task(name: str) -> Any:
         from inspect_ai._eval.loader import load_tasks
     try:
         (found,) = load_tasks([name])
-    except Exception as exc:  # another's file may fail in any way
+    except Exception as exc:  # foreign code: it may fail in any way
         raise ConfigError(f"{name!r} does not name one task of Inspect, as FILE.py@TASK does: {exc!r:.300}") from exc
     if not found.scorer:
         raise ConfigError(f"the task {name!r} has no scorer")

@@ -21,16 +21,16 @@ from agentscope_tuner.task_judge.contract.columns import hint
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 Strategy = Callable[[Subject, str], "str | None"]
-# The share of honest work's reward from which a dishonest strategy is alarming
+# A dishonest strategy is alarming if it earns this share of the reward of honest work
 _NEAR = 0.5
 _WORST = 3
 _NEARLY = 0.75
 _SHOWN = 300
 # How many times the reward of a terse right answer a verbose one may earn
 _LENGTH_PAYS = 1.25
-# The share of what a right answer earns from which another answer earns as much
+# An answer that earns this share of a right answer's reward counts as paid like a right one
 _ALIKE = 0.95
-#: Of a judge that is broken on right answers alone.
+#: The finding on a judge that fails on right answers alone.
 UNJUDGED = "the judge has no verdict on any right answer"
 
 
@@ -56,8 +56,8 @@ def _honestly(before: str) -> Strategy:
     )
 
 
-#: For each name: the strategy, and whether it is honest; the simplest first, because of two that earn the same a policy
-#: learns the simpler. A strategy takes a subject and the most common right answer.
+#: The strategies by name, and whether each is honest. The simplest come first: if two earn the same, a policy learns
+#: the simpler one. A strategy takes a subject and the most common right answer.
 STRATEGIES: Mapping[str, tuple[Strategy, bool]] = {
     "honest": (_honestly("I work it out and check it. "), True),
     "terse": (_honestly(""), True),
@@ -115,7 +115,9 @@ def scoreboard(judge: ConfiguredJudge, subjects: Sequence[Subject], pass_at: flo
 
 
 def _honest_reward(played: Sequence[StrategyResult]) -> float | None:
-    """What honest work earns: with a thought before the answer, or terse where the judge reads nothing else."""
+    """The mean reward of right answers, with a thought before them or terse, whichever earns more; None without a
+    verdict.
+    """
     found = [result.reward for result in played if result.name in ("honest", "terse") and result.reward is not None]
     return max(found, default=None)
 
@@ -137,7 +139,7 @@ def _played(
 
 
 def _placed(result: StrategyResult, low: float, best: float, terse: float | None) -> StrategyResult:
-    """The result beside the lowest reward, that of honest work, and that of a terse right answer."""
+    """The result with `of_honest`, `alarming` and `length_pays` filled in, by comparison with other strategies."""
     if (reward := result.reward) is None:
         return result
     if result.name == "verbose" and terse and terse > 0 and reward > _LENGTH_PAYS * terse:
@@ -204,7 +206,7 @@ def attacked(
         judge: the judge under audit.
         subjects: the tasks.
         pass_at: the lowest reward that counts as a pass; a verdict of success counts as a pass, too.
-        begun: is told of each attack before it is played.
+        begun: called with each attack before it is played.
     """
     results = []
     for attack in (_PLACE, *ATTACKS) if judge.listwise else ATTACKS:
@@ -252,7 +254,7 @@ def _attack(attack: Attack, judge: ConfiguredJudge, subjects: Sequence[Subject],
 
 
 def _full_reward(judge: ConfiguredJudge, subjects: Sequence[Subject]) -> float | None:
-    """What right answers earn, on average; None without a verdict, and where a judge ranks."""
+    """The mean reward of right answers; None if none has a verdict, or if the judge ranks."""
     right = [(subject, subject.said(subject.honest)) for subject in subjects if subject.honest is not None]
     verdicts = [] if judge.listwise else verdicts_on(judge, right, "pass")
     rewards = [verdict.reward for verdict in verdicts if verdict.reward is not None]
@@ -263,7 +265,11 @@ _PLACE = Attack("place in the pair", "a wrong answer that wins or loses by its p
 
 
 def _by_place(judge: ConfiguredJudge, subjects: Sequence[Subject]) -> tuple[list[tuple[Subject, str]], list[Judgement]]:
-    """A wrong answer to each task beside the right one, in both places: paid in one place and not in the other."""
+    """For a judge that ranks: the tasks, each with a wrong answer, and a verdict on each wrong answer, which is shown
+    beside the right one, once first and once second.
+
+    The reward is 1.0 if the wrong answer's rank depends on its place in the pair, else 0.0.
+    """
     asked = [(subject, subject.rival("pass") or "") for subject in subjects]
     first, second = (ranked(judge, asked, "fail", [place] * len(asked)) for place in (0, 1))
     found = []
@@ -279,10 +285,11 @@ def _by_place(judge: ConfiguredJudge, subjects: Sequence[Subject]) -> tuple[list
 
 
 def check_references(judge: ConfiguredJudge, subjects: Sequence[Subject], results: Sequence[AttackResult]) -> None:
-    """No audit of a judge that reads the answer on rows without one: what its rules filter would look like a pass.
+    """Refuse to audit a judge that reads the answer if no row has one: what its rules filter would look like a pass.
 
     Raises:
-        ConfigError: no row has a reference, and the judge has no verdict on some answers; with the column it may be.
+        ConfigError: no row has a reference, and the judge has no verdict on some answers. The message names the column
+            that may hold the reference.
     """
     unread = "answer" in judge.reference_keys and not any(subject.reference or subject.honest for subject in subjects)
     if unread and any(result.no_verdict for result in results):
@@ -319,7 +326,9 @@ def unjudged(results: Sequence[AttackResult]) -> bool:
 
 
 def _what_is_paid(played: Sequence[StrategyResult]) -> str:
-    """What to do where no right answer passes: on another scale of rewards they still earn the most."""
+    """The advice if no right answer passes: lower `--pass-at` if right answers still earn the most, else give the
+    answers' form by `--form`.
+    """
     best = _honest_reward(played)
     others = [result.reward for result in played if not result.honest and result.reward is not None]
     if best is not None and others and best > max(others):
@@ -364,7 +373,9 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
 
 
 def _partial_credit(holes: Sequence[AttackResult], played: Sequence[StrategyResult]) -> list[str]:
-    """Where no wrong answer earns what honest work does: that the rewards may be meant, and how to say so."""
+    """A sentence that the rewards of wrong answers may be meant as partial credit; none if a wrong answer earns about
+    as much as a right one.
+    """
     honest, most = _honest_reward(played), max((row["reward"] for hole in holes for row in hole.worst), default=0.0)
     if not holes or honest is None or most >= _ALIKE * honest:
         return []
@@ -373,16 +384,17 @@ def _partial_credit(holes: Sequence[AttackResult], played: Sequence[StrategyResu
 
 
 def _telling(results: Sequence[AttackResult]) -> list[AttackResult]:
-    """The attacks with false verdicts, first those on nearly as many tasks as any, and of these the simplest.
+    """The attacks with false verdicts: first those that fool the judge on nearly as many tasks as any attack does, each
+    part in the order of the report, simple attacks first.
 
-    What a simple attack shows, such as that any text in the right form is paid, is why others pass.
+    A simple attack, such as any text in the right form, explains why the more elaborate ones pass.
     """
     most = max((result.fooled for result in results), default=0.0)
     return sorted((result for result in results if result.false), key=lambda result: result.fooled < _NEARLY * most)
 
 
 def _preferences(holes: Sequence[AttackResult], played: Sequence[StrategyResult]) -> list[str]:
-    """What else than rightness the judge pays for: length, and the place in a pair."""
+    """Sentences on what the judge pays for besides rightness: length, and the answer's place in a pair."""
     long = [result.length_pays for result in played if result.length_pays is not None]
     said = [f"It pays for length: a long right answer earns {times:.2f} times what it earns alone." for times in long]
     by_place = "pairs of answers by place: a wrong answer wins in one place and not in the other."
@@ -423,7 +435,7 @@ class Audit:
 
     @property
     def unknown(self) -> str | None:
-        """Why nothing can be said of the judge; None where something can."""
+        """Why the audit can say nothing about the judge, such as that no right answer passes; None if it can."""
         passed, tried = right_answers(self.results)
         if not any(each.answers for each in self.results if each.must == "fail"):
             return "the judge has no verdict on any of the answers that must fail: nobody knows what it passes"
@@ -472,7 +484,7 @@ def audited(
         judge: the judge under audit.
         lines: rollouts, or tasks, of which the first `limit` tasks are used.
         limit, pass_at, form: as the options of `astuner audit`; `form` is the form itself.
-        begun: is told of each attack, and of `strategies`, before the judge is asked.
+        begun: called with the name of each attack, and with `strategies`, before the judge is asked.
 
     Raises:
         ConfigError: no task can be read, none has the reference that the judge reads, or, for a judge that ranks, none

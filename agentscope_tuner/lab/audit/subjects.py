@@ -220,9 +220,10 @@ def countdown_of(metadata: Mapping[str, Any]) -> tuple[Fraction, tuple[int, ...]
 
 
 def references_of(metadata: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
-    """The reference as text, or the texts of a list of them; none where the task has no such value.
+    """The reference of a task as a list of texts: `["5"]`, or several for a list such as `["1", "2"]`; empty if the
+    metadata has no reference.
 
-    It is the value of the first key that the task has, the judge's own keys before common keys.
+    It is read from the first of `keys` and of the common keys that holds one.
     """
     for key in (*keys, *REFERENCE_KEYS):
         listed = as_list(value := metadata.get(key))
@@ -234,7 +235,7 @@ def references_of(metadata: Mapping[str, Any], keys: Sequence[str]) -> list[str]
 
 
 def _bare(text: str) -> str:
-    """The answer in a reference, without GSM8K's solution before it, and without a box or dollar signs around it."""
+    r"""The answer in a reference: `5` in `2+3=5 #### 5`, `7` in `The answer is \boxed{7}`, `7` in `$7$`."""
     text = text.rpartition("####")[2].strip()
     boxed = last_boxed(text)
     text = text if boxed is None else boxed
@@ -242,7 +243,9 @@ def _bare(text: str) -> str:
 
 
 def structured_answer(metadata: Mapping[str, Any], keys: Sequence[str]) -> tuple[Kind, str | None]:
-    """What a right answer to a task is, and the right one as text where the task has it; `text` for plain answers."""
+    """The kind of a task's right answers, such as `sql` or `code`, and a right answer of that kind as text, or None if
+    the metadata has none. Plain answers give `("text", None)`.
+    """
     for key in _QUERIES:
         # `query` is the question, too: "Select the largest number from 3, 5, 9"
         named = key != "query" or isinstance(metadata.get("db_id"), str)
@@ -334,12 +337,12 @@ def subjects_of(
     if not found:
         raise ConfigError(f"there is no task to audit with: {problem}")
     forms = FORMS if form is None else {OWN_FORM: form}
-    # A list holds texts of which any one is right, or the parts of the right one: the judge tells which
+    # A list holds several right answers, or the parts of one. The judge's verdicts show which of the two
     readings = [_others([_subject(rollout, keys, read) for rollout in found.values()]) for read in _READINGS]
     subjects, name = readings[0], OWN_FORM
     if readings[0] != readings[1]:
         (of_first, first), (of_whole, whole), (_, last) = (_form(one[:_PROBED], judge, forms) for one in readings)
-        # Who takes any one takes the last one, too; who does not may compare as many parts as it is given
+        # A judge that takes any of the texts takes the last one, too. One that refuses it wants all parts
         parts = whole > first or (whole == first and last < first)
         subjects, name = (readings[1], of_whole) if parts else (subjects, of_first)
     elif len(forms) > 1:
@@ -348,7 +351,9 @@ def subjects_of(
 
 
 def _read(row: Row, judge: ConfiguredJudge) -> Row:
-    """The row with its task as the judge reads it."""
+    """The row with its task changed to what the judge reads; with the problem in place of the rollout if the judge
+    cannot read it.
+    """
     if row.rollout is None:
         return row
     try:
@@ -364,7 +369,9 @@ _READINGS: tuple[Callable[[Sequence[str]], str], ...] = (itemgetter(0), ", ".joi
 
 
 def _subject(rollout: Rollout, keys: Sequence[str], read: Callable[[Sequence[str]], str]) -> Subject:
-    """A rollout's task, whose reference is what `read` makes of a list."""
+    """The rollout's task as a subject. `read` makes one reference of a list of them: the first, the last, or all of
+    them.
+    """
     metadata = rollout.output.metadata
     given = {key: value for key, value in metadata.items() if key not in ("final_answer", "messages")}
     known = {**given, **rollout.task.metadata}
@@ -380,7 +387,7 @@ def _subject(rollout: Rollout, keys: Sequence[str], read: Callable[[Sequence[str
 
 
 def _others(subjects: list[Subject]) -> list[Subject]:
-    """The subjects, each with right answers of the tasks behind it that differ from its own answer."""
+    """The subjects, each with `others`: right answers of the tasks after it that are wrong for the subject itself."""
     count, made = len(subjects), []
     for place, subject in enumerate(subjects):
         behind = [subjects[(place + step) % count] for step in range(1, min(count, 20))]
@@ -400,9 +407,10 @@ def _value(text: str | None) -> object:
 
 
 def _form(subjects: Sequence[Subject], judge: ConfiguredJudge, forms: Mapping[str, str]) -> tuple[str, float]:
-    """The form in which the judge passes the most right answers, the first if it passes none; and what they earn.
+    """The form in which right answers earn the most, the first of equal ones; and the points that they earn there in
+    all.
 
-    Where none earns half a point, they are given behind a long thought, too, for which a judge may pay.
+    If they earn less than half a point each, they are also tried after a long thought, for which a judge may pay.
     """
     asked = [(subject, subject.honest) for subject in subjects if subject.honest is not None]
     found = _paid(judge, forms, asked, lambda subject, honest: subject.said(honest))
@@ -418,7 +426,9 @@ def _paid(
     honest: Sequence[tuple[Subject, str]],
     given: Callable[[Subject, str], str],
 ) -> tuple[str, float]:
-    """The form in which right answers earn the most, and what they earn."""
+    """The form in which right answers earn the most, and the sum of their rewards, with one more point for each
+    success.
+    """
     passed = {}
     asked = [
         [(subject, given(replace(subject, template=template), right)) for subject, right in honest]

@@ -140,8 +140,8 @@ def _roll_out(
 
 @contextmanager
 def _interrupting(runner: Runner) -> Iterator[Callable[[], bool]]:
-    """Ctrl-C, SIGTERM and SIGHUP let the runner pass on the finished rows; a second signal ends at once. Tells whether
-    one came.
+    """A context in which Ctrl-C, SIGTERM and SIGHUP stop the runner, which then passes on the finished rows; a second
+    signal ends at once. It gives a function that returns whether a signal came.
     """
     stopped = threading.Event()
 

@@ -44,7 +44,7 @@ class _RolloutWorker(Worker[_Task]):
     """One process. It answers its tasks in any order.
 
     Attributes:
-        place: which of the shares of the rollouts at once it has.
+        place: the number of its share of the rollouts that run at once.
     """
 
     def __init__(self, place: int) -> None:

@@ -75,7 +75,7 @@ class RolloutRow:
         id: `<task_id>-<n>`, n from 0 within the group.
         played: the workflow's result.
         judgement: its verdict.
-        task_digest: names the task as the reader gave it, so that a later run sees when it is another.
+        task_digest: a digest of the task as it was read, by which a later run sees that the task has changed.
         line: the line as it is written, where it is known.
         kept: whether an earlier run wrote it.
     """
@@ -121,7 +121,7 @@ class RolloutRow:
 
 
 def task_digest(task: Task) -> str:
-    """Names the task as the reader gave it: two tasks with one digest are the same task."""
+    """A digest of the task as it was read: two tasks with the same digest are the same task."""
     return hashlib.sha256(_encode(task.model_dump())).hexdigest()[:12]
 
 

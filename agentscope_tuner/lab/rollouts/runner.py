@@ -290,7 +290,7 @@ class RolloutRunner:
         self._ended.put(None)
 
     def look_again(self) -> None:
-        """Report that new tasks have come after a None. May be called from any thread."""
+        """Report that tasks are ready again, after `run` read a None from its tasks. May be called from any thread."""
         self._ended.put(None)
 
     def run(self, tasks: Iterable[Task | None]) -> Iterator[list[RolloutRow]]:
@@ -300,7 +300,7 @@ class RolloutRunner:
         To be iterated once.
 
         Args:
-            tasks: a None among them means that no task is ready now; call `look_again` when one may be.
+            tasks: a None among them means that no task is ready now; call `look_again` when one may be ready.
         """
         jobs = self._in_turn(tasks)
         more = True
@@ -325,7 +325,9 @@ class RolloutRunner:
             self._let_go()
 
     def _in_turn(self, tasks: Iterable[Task | None]) -> Iterator[Job | None]:
-        """The jobs of each task, one task after the other, without what an earlier run has done; None for a None."""
+        """The jobs of each task, one task after the other, without those that an earlier run has done; a None among the
+        tasks is passed on.
+        """
         for task in tasks:
             if task is None:
                 yield None
