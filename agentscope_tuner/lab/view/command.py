@@ -78,7 +78,9 @@ def view(
 
 
 def _runs(more: list[str], conf: str | None) -> tuple[list[Path], list[str]]:
-    """The other runs, and the overrides of the configuration."""
+    """The arguments behind the first run, in two lists: paths of other runs, and overrides such as
+    `astuner.task_judge.rule_reward=-0.5`.
+    """
     overrides = [text for text in more if "=" in text and not Path(text).exists()]
     if overrides and conf is None:
         raise fail(f"{overrides[0]!r} overrides the YAML that --conf names, and none is named")
@@ -101,7 +103,9 @@ def _explainer(judge: TaskJudge) -> Callable[[list[Any], int], str]:
 
 
 def _read(format_: str | None, pairs: list[str] | None) -> Callable[[str], Iterator[Line]] | None:
-    """What reads the rows that --format or --map describe; None where neither is given."""
+    """A function that reads the rows of a path in the form that --format or --map describes; None if
+    neither is given.
+    """
     if not (format_ or pairs):
         return None
 
@@ -156,7 +160,9 @@ def _check_rows(scored: Path) -> None:
 
 
 def _check(scored: Path, *beside_it: Path | None, may_come: bool) -> None:
-    """A run may not have written its first row yet; a folder that is not there is a mistake."""
+    """Refuse pipes and missing files. Only `scored` may be missing, if `may_come` and its folder exists: its run may
+    not have written a row yet.
+    """
     for path in [path for path in (scored, *beside_it) if path is not None and path.is_fifo()]:
         raise fail(f"{str(path)!r} is a pipe, and the page reads its rows again: write them to a file first")
     for path in [path for path in (scored, *beside_it) if path is not None and not path.exists()]:

@@ -1,6 +1,6 @@
-"""The index of a scored file, extended as the file grows: a SQLite database of its rows' fields, and their texts.
+"""The index of a scored file, extended as the file grows: a SQLite database of its rows' fields and texts.
 
-The texts stand there in lower case, and are searched as they stand.
+The texts are kept in lower case, and are searched without an index of words.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class RowFields(NamedTuple):
         status: `judged`, `filtered` or `failed`; `unreadable` if the line holds no verdict.
         reward: a finite number, or None.
         stage: the stage that decided: the first words of the reason, up to its colon.
-        shape: the reason of a row that is no success, without what differs from row to row.
+        shape: the reason of a row that is no success, without the values that differ from row to row.
         cost: the cost of judging, in the currency of the configured prices.
         chars: the number of characters of the answer.
         problem: why the line holds no verdict, in words; None if it holds one.
@@ -127,7 +127,7 @@ def fields_of(raw: bytes) -> RowFields:
 
 
 def _status(verdict: Mapping[str, Any], reward: float | None) -> tuple[str, str | None]:
-    """The verdict's status and None, or `unreadable` and the reason."""
+    """The verdict's status and None; or `unreadable`, and why the row holds no verdict."""
     status = verdict.get("status")
     if not is_status(status):
         return "unreadable", "the row has no judgement: judge the file first"
@@ -249,7 +249,7 @@ CREATE TABLE groups (
 );
 """
 _TABLES = ("rows", "texts", "words", "violations", "parts", "groups")
-# Adds the rows behind row `?` to their groups. Of rows that do not tell their success, 1 is right, and 0 wrong
+# Adds the rows behind row `?` to their groups. If a row does not state its success, reward 1 is right, and 0 wrong
 _ADD_GROUPS = """
 INSERT INTO groups
     SELECT grp, task, step, count(*), sum(status IN ('failed', 'unreadable')), sum(status = 'filtered'),
@@ -305,7 +305,9 @@ class RowIndex:
         self._forget()
 
     def _unpacked(self) -> Path:
-        """Where the rows stand as lines: the source, or a copy of those of a Parquet file, a table or a packed file."""
+        """The path of the rows as lines: the source itself, or a copy of the rows of a Parquet file, a table or a
+        packed file.
+        """
         if self._read is None and (self.source.is_dir() or not is_dump(str(self.source))):
             return self.source
         read = self._read or dump_lines
@@ -313,7 +315,7 @@ class RowIndex:
         try:
             with open(lines, "wb") as file:
                 for line in read(str(self.source)):
-                    # no JSON, so that the page shows the row with the reason
+                    # The problem takes the row's place. It is no JSON, so the page shows it as an unreadable row
                     problem = f"({line.problem})".replace("\n", " ").encode("utf-8", "replace")
                     file.write((line.raw if line.problem is None else problem) + b"\n")
         except (ConfigError, OSError):
@@ -381,7 +383,7 @@ class RowIndex:
         insert = self._database.executemany
         self._database.execute("BEGIN")
         insert(f"INSERT INTO rows VALUES ({', '.join('?' * 18)})", narrow)
-        # Searched as it stands: an index of words would find neither Chinese nor LaTeX
+        # The texts are searched as they are: an index of words would find neither Chinese nor LaTeX
         insert("INSERT INTO words VALUES (?, ?)", [(n, row.text.lower()) for n, row in numbered])
         insert("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [_preview(n, row) for n, row in numbered])
         broken = [(rule, n) for n, row in numbered for rule in row.violations]

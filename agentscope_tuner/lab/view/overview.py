@@ -20,7 +20,7 @@ from agentscope_tuner.lab.view.queries import (
 MOST_POINTS = 200
 MOST_BARS = 24
 _BINS = 16
-# In widths of what lies between
+# In widths of the range between the outermost 0.5 % at both ends
 _FAR = 5
 _SPREADS = 8
 
@@ -56,7 +56,9 @@ def overview(reader: IndexReader, filters: Mapping[str, str]) -> dict[str, Any]:
 
 
 def name_beside(other: Path, shown: Path) -> str:
-    """The other run's name; its path where both have one name."""
+    """The name of the run `other`, which is shown beside another run: its file's name, or its whole path if both names
+    are equal.
+    """
     return other.name if other.name != shown.name else str(other)
 
 
@@ -83,7 +85,9 @@ class _Sums:
         return self._rows(f"SELECT {columns} FROM rows WHERE {self._where} {rest}")
 
     def _rows(self, asked: str, *first: object) -> list[dict[str, Any]]:
-        """The rows of a query with the filters' values behind the `first` ones."""
+        """The rows of the query `asked`. Its question marks are filled with `first`, then with the values of the
+        filters.
+        """
         return [dict(row) for row in self._database.execute(asked, (*first, *self._values))]
 
     def totals(self) -> dict[str, Any]:
@@ -96,7 +100,10 @@ class _Sums:
         )[0]
 
     def curve(self) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
-        """The totals; reward, success and failures by step, or by the order of rows that name none; and their axis."""
+        """The totals, the points of the curve, and their axis.
+
+        A point holds the reward, success and failures of a step, or of some consecutive rows if the rows name no step.
+        """
         totals = self.totals()
         axis = _axis(totals)
         if axis["width"] <= 0:
@@ -184,7 +191,9 @@ class _Sums:
         return self._of_rows("rule", "violations", f"LIMIT {MOST_BARS}")
 
     def _of_rows(self, column: str, table: str, rest: str = "") -> list[dict[str, Any]]:
-        """How many of the rows have each value of a column of another table."""
+        """The number of rows for each value of `column` in `table`, such as a table of rules; the most frequent value
+        first.
+        """
         return self._rows(
             f"SELECT {column} AS name, count(*) AS rows FROM {table} "
             f"WHERE n IN (SELECT n FROM rows WHERE {self._where}) GROUP BY {column} ORDER BY rows DESC, name {rest}"
@@ -274,7 +283,7 @@ def _bin(axis: Mapping[str, Any]) -> str:
 
 
 def _place(axis: Mapping[str, Any], number: int) -> tuple[float, float]:
-    """Where a bin of the axis begins, and where it is drawn."""
+    """The value at which a bin of the axis begins, and the value at which its point is drawn."""
     low = axis["first"] + number * axis["width"]
     return low, low if axis["exact"] else low + axis["width"] / 2
 
@@ -295,13 +304,13 @@ def _columns(
 
 
 def _bounds(lowest: float, width: float, number: int, highest: float, *, bins: int = _BINS) -> str:
-    """The range of a bin, which excludes its upper end; the last bin includes it."""
+    """The range of a bin as a filter: `0..0.5)` excludes its upper end, and the last bin includes it, as `0.5..1`."""
     low = lowest + number * width
     return f"{_text(low)}..{_text(highest)}" if number == bins - 1 else f"{_text(low)}..{_text(low + width)})"
 
 
 def _round_up(width: float) -> int:
-    """`width` rounded up to one digit, so that a column covers 200 characters and not 187."""
+    """`width` rounded up to one digit: a column covers 200 characters, not 187."""
     if width <= 1:
         return 1
     power: int = 10 ** int(math.log10(width))

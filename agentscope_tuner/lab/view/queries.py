@@ -109,7 +109,7 @@ _EQUAL: Mapping[str, str] = {
     "label": "(id, nth) IN (SELECT id, nth FROM labels WHERE label = ?)",
     "change": "n IN (SELECT n FROM changes WHERE change = ?)",
 }
-# Values that are no value of the column
+# Filters by a word that is no value of the column: `label=none`, `change=any`
 _NAMED: Mapping[tuple[str, str], str] = {
     ("label", "none"): "(id, nth) NOT IN (SELECT id, nth FROM labels)",
     ("change", "any"): "n IN (SELECT n FROM changes WHERE change != 'same')",

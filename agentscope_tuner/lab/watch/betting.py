@@ -23,7 +23,7 @@ _BETS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
 # The values of m that are tested for bounds, and the means that a run's start may have
 _GRID = tuple(number / 40 for number in range(1, 40))
 _STARTS = tuple(number / 80 for number in range(80))
-# The wealth of a gambler who has lately won: it decides how many rows are asked about next
+# A gambler with more wealth than this has lately won, so more rows are asked about next
 _GROWN = 3.0
 # Beyond this wealth no bet can change a finding
 _ENOUGH = 1e12
@@ -31,7 +31,9 @@ _LATELY = 0.2
 
 
 def _left(moments: int) -> float:
-    """The part of the stake that is left after so many moments at which gaming may begin."""
+    """The part of the stake that is left after `moments` moments at which gaming may begin: 1 at first, 0.5 after
+    three.
+    """
     return 1 / math.sqrt(moments + 1)
 
 
@@ -102,7 +104,9 @@ class FalsePassTest:
         self._first = True
 
     def add(self, false: float) -> None:
-        """Add a pass of the step that got a second opinion: 1 if it is false; or several, by their share that is."""
+        """Add a pass that got a second opinion: 1 if it is a false pass, 0 if not; or the share of false passes among
+        several.
+        """
         self.rows += 1
         self.false += false
         self._test.add(false, moment=self._first)
@@ -119,7 +123,7 @@ class FalsePassTest:
 
     @property
     def growing(self) -> bool:
-        """Whether the latest rows speak of gaming."""
+        """Whether the latest rows suggest gaming, so that more rows should get a second opinion."""
         return self._test.lately >= _GROWN and not self.alarmed
 
     @property
@@ -138,12 +142,12 @@ class FalsePassTest:
 
 
 _LATEST = 40
-# A mean has risen where it is so many standard errors higher
+# A mean has clearly risen if it is higher by more than this number of standard errors
 _CLEARLY = 2.0
 
 
 class StartAndNow:
-    """The values of a run's start, and the latest after it."""
+    """The values of a run's start, and the latest values, to see whether their mean has risen."""
 
     def __init__(self, latest: int) -> None:
         self._start: list[float] = []
@@ -155,12 +159,14 @@ class StartAndNow:
 
     @property
     def means(self) -> tuple[float, float]:
-        """The mean at the start, and of the latest."""
+        """The mean of the start's values, and the mean of the latest values; 0.0 for a mean of no values."""
         return fmean(self._start or (0.0,)), fmean(self._latest or (0.0,))
 
     @property
     def risen(self) -> bool:
-        """Whether the mean has clearly risen."""
+        """Whether the latest mean exceeds the start's by more than chance explains: by `_CLEARLY` standard errors or
+        more.
+        """
         start, now = self.means
         squares = (pvariance(values) / len(values) for values in (self._start, self._latest) if values)
         return now - start > _CLEARLY * math.sqrt(sum(squares))
@@ -186,7 +192,8 @@ class RiseTest:
     def __init__(self, rise: float = 0.1, alpha: float = 0.05, *, start_steps: int = 10, start_rows: int = 40) -> None:
         self.rise, self.alpha = rise, alpha
         self._start_steps, self._start_rows = start_steps, start_rows
-        # For each mean of the grid: the start's is not below it, the later one not beyond the next of the grid and rise
+        # For each mean m of the grid a gambler bets first that the start's mean is below m, then that the later mean
+        # exceeds the next mean of the grid by more than `rise`
         self._start = {m: Wealth(1 - m, late=False) for m in _STARTS}
         self._later = {m: Wealth(min(0.99, m + _STARTS[1] + rise)) for m in _STARTS}
         self.begun = False
@@ -196,13 +203,15 @@ class RiseTest:
         self.values = StartAndNow(_LATEST)
 
     def begin_step(self, most: float = 1.0) -> None:
-        """Begin a step in which no mean can exceed `most`; what is tested for may begin with its first value."""
+        """Begin a step. No mean can exceed `most` in it, and the rise that is tested for may begin with its first
+        value.
+        """
         self._most, self._first = most, True
         if self.begun:
             return
         if self._steps >= self._start_steps and self.rows >= self._start_rows:
             self.begun = True
-            # The others have won already, at the start
+            # Only the gamblers who have not won at the start go on: the others have refuted their mean
             poor = [m for m in _STARTS if m < self._widest and self._start[m].now < 1 / self.alpha]
             self._later = {m: self._later[m] for m in poor}
             return
@@ -227,7 +236,7 @@ class RiseTest:
 
     @property
     def _poorest(self) -> tuple[float, Wealth]:
-        """What the poorest gambler has had at most, and his later bets."""
+        """The highest wealth that the poorest gambler has had, and the `Wealth` of his later bets."""
         return min(((self._start[m].now * later.most, later) for m, later in self._later.items()), key=itemgetter(0))
 
     @property

@@ -106,7 +106,7 @@ class RunWatch:
         return stats, found
 
     def _once(self, alarm: Alarm) -> list[Alarm]:
-        """The alarm, unless it was told before."""
+        """The alarm in a list; empty if its monitor has raised an alarm before."""
         again = alarm.monitor in self._told
         self._told.add(alarm.monitor)
         return [] if again else [alarm]

@@ -124,23 +124,23 @@ def changed(section: SecondOpinionConfig | None, path: Path | None, values: Mapp
     return validate_section(SecondOpinionConfig, {**kept, **values}, OPINION)
 
 
-#: Says what rows deserve: 1 for a right answer, less for a wrong one; None for a row that cannot be decided.
+#: Gives the reward that each row deserves: 1 for a right answer, less for a wrong one, None if that is not known.
 Ask = Callable[[Sequence[ScoredRow]], "Sequence[float | None]"]
 # The most that a wrong answer deserves
 _WRONG = 0.999
 _WORRIED = 3.0
 _SURELY = 1e-9
-# Among fewer passes than this share of the rows that earn, passes are drawn apart
+# If passes are less than this share of the rows that earn something, half of the asked rows are drawn from the passes
 _FEW = 0.4
 
 
-# Of fewer asked rows it is not said that they stay without a second opinion
+# Unanswered rows are reported only from this number of asked rows on
 _MANY_ASKED = 20
 # The latest steps whose passes are compared with the start's, and the latest asked rows of each kind
 _STEPS_NOW, _ROWS_NOW = 10, 40
 # A wrong answer that earns more than this share of a right one's reward is no longer paid for its format
 _NEARLY_RIGHT = 0.6
-# Values of the held-out test: so many of them are its start
+# The number of values that are the start of the held-out test
 _HELD_START = 32
 # Held-out rows that wait for a step of training, at the most
 _MOST_WAITING = 10_000
@@ -148,18 +148,19 @@ _MOST_WAITING = 10_000
 _LATEST_STEPS = 20
 
 
-# A task has risen where its share of passes is so many standard deviations beyond what was to be expected
+# A task has risen if its share of passes exceeds the expected share by this number of standard deviations
 _FAR, _SURE, _MOST_TASKS, _MOST_ALIKE = 2.5, 0.95, 100_000, 1_000
-# What all tasks' earlier share of passes says of one, as so many rows of its own
+# The earlier share of passes of all tasks counts for a task as much as this number of its own rows
 _OF_ALL = 32
 # The latest steps over which the gain of all tasks is averaged, and the latest visits of a task that are kept apart
 _GAIN_STEPS, _VISITS = 5, 4
-# Of a risen task so many passes are asked about
+# The number of passes of a risen task that are asked about
 _OF_A_TASK = 6
 
 
 def is_held_out(task_id: str, share: float) -> bool:
-    """Whether a task is held out, of which `share` of all tasks are: the same tasks in every process and every run.
+    """Whether a task belongs to the `share` of all tasks that is held out from training; the same tasks in every
+    process and every run.
 
     dataset = dataset.filter(lambda row: not is_held_out(row["task_id"], 0.05))
     """
@@ -213,7 +214,7 @@ class RisenTasks:
         return found
 
     def _one(self, visits: tuple[int, ...]) -> tuple[int, ...]:
-        """What is kept of a task's visits, as the same object for tasks that are alike."""
+        """The visits that are kept of a task. Equal visits are one object for all tasks, which saves memory."""
         if len(self._alike) >= _MOST_ALIKE:
             self._alike.clear()
         return self._alike.setdefault(kept := _kept(visits), kept)
@@ -224,18 +225,22 @@ def _total(visits: Sequence[int]) -> tuple[int, int]:
 
 
 def _kept(visits: tuple[int, ...]) -> tuple[int, ...]:
-    """The latest visits, and all earlier ones in one."""
+    """The visits that are kept: the latest ones as they are, and all earlier ones added up to one. Each is two numbers,
+    passes and rows.
+    """
     latest = 2 * (_VISITS - 1)
     return visits if len(visits) <= latest + 2 else (*_total(visits[:-latest]), *visits[-latest:])
 
 
 def _expected(passed: int, rows: int) -> float:
-    """What share of later rows passes, after so many passes among so many rows (Laplace's rule)."""
+    """The share of later rows that is expected to pass, after `passed` of `rows` passed (Laplace's rule): 2/3 for 3 of
+    4.
+    """
     return (passed + 1) / (rows + 2)
 
 
 def _rise(visits: Sequence[int], gain: float, of_all: float) -> float:
-    """By how many standard deviations a task has risen with the visit from which on this shows most."""
+    """The rise of a task's share of passes, in standard deviations, from the visit from which on it is the clearest."""
     highest = -math.inf
     for first in range(2, len(visits), 2):
         (earlier, before), (passed, rows) = _total(visits[:first]), _total(visits[first:])
@@ -358,7 +363,9 @@ class SecondOpinion:
 
     @property
     def blinded(self) -> bool:
-        """Whether the second judge fails on more of the asked rows than passes may be false: these may be the false."""
+        """Whether the second judge has no verdict on so many asked rows that these alone could hide too many false
+        passes.
+        """
         asked = self.asked + self.asked_held_out
         return not self._labels and asked >= _MANY_ASKED and self.unanswered > self.test.tolerance * asked
 
@@ -381,7 +388,9 @@ class SecondOpinion:
 
     @property
     def _gain(self) -> float:
-        """The points that right answers have gained since the start: a format is paid to right and wrong ones alike."""
+        """The points that right answers have gained since the start, 0.0 if they have not clearly risen. A new format
+        raises them as it raises those of wrong answers, so this gain is no gaming.
+        """
         start, now = self._right_pay.means
         return now - start if self._right_pay.risen else 0.0
 
@@ -483,7 +492,7 @@ class SecondOpinion:
         return bool(paid(row)) and not (self._raw and row.success is None)
 
     def _count(self, rows: int, most: int, *, worried: bool) -> int:
-        """How many rows of the step are asked about; `most` bounds the number."""
+        """The number of rows of the step that are asked about: at most `most`, and within the rate and the budget."""
         self.rows += rows
         worried = worried or self.test.growing or (self._scale.known and self.overpaid.growing)
         self._owed += rows * self._rate * (_WORRIED if worried else 1.0)
@@ -547,7 +556,9 @@ class SecondOpinion:
                 self.risen.add(fmean(right < 1 for right in known))
 
     def _drawn(self, rows: Sequence[ScoredRow], count: int, tasks: set[str]) -> list[ScoredRow]:
-        """Up to `count` random rows of different tasks, none of them in `tasks`, which takes up theirs."""
+        """Up to `count` random rows of different tasks. Rows of the tasks in `tasks` are left out; the tasks of the
+        drawn rows are added to it.
+        """
         drawn: list[ScoredRow] = []
         for row in self._random.sample(rows, len(rows)):
             if len(drawn) >= count:
@@ -594,7 +605,7 @@ def _exceeding(now: float, start: float, rise: float, what: str) -> str:
 
 
 def _by_task(values: Iterable[tuple[str, float]]) -> list[float]:
-    """The mean of each task's values."""
+    """The mean of the values of each task: `[0.5, 1.0]` for `[("a", 1.0), ("a", 0.0), ("b", 1.0)]`."""
     tasks: dict[str, list[float]] = defaultdict(list)
     for task, value in values:
         tasks[task].append(value)
