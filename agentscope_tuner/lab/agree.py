@@ -110,7 +110,7 @@ def agreement(
         A dictionary with these keys:
         - `rows`, `labelled`, `unsure`: numbers of all rows, of measured rows, and of rows with an unsure labeller;
         - `failed`: the number of labelled rows without a verdict, which are in no measure, and their causes;
-        - `untold`: the number of measured rows that do not tell their success: a reward of 0.5 or more counts as one;
+        - `untold`: the number of measured rows without a success: a reward of 0.5 or more counts as success;
         - `unlabelled`: the number of rows without a label, and `missing`, that of labels whose row is not in the file;
         - `measures`: each with its `value` and its 95 % `interval`, which is None under ten tasks;
         - `confusion`, `calibration`, and `threshold`, the reward that separates right from wrong labels best;

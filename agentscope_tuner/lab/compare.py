@@ -57,8 +57,8 @@ class Comparison:
         rows: number of rows that both judges judged.
         only_first: number of rows in the first file only.
         only_second: number of rows in the second file only.
-        asked_otherwise: number of rows of one id with another question in the second file.
-        untold: number of rows that do not tell their success in A or B: a reward of 0.5 or more counts as one.
+        asked_otherwise: number of rows whose question differs in the second file, although the id is the same.
+        untold: number of rows without a success in A or B: a reward of 0.5 or more counts as success.
         changes: number of rows by kind of change: `right to wrong`, `no verdict to right`, `reward only`, `same` …
         lost: for each task the rows that only the first judge passes, less those that only the second one does.
         stages: changed verdicts by the stage under the first and the second judge.

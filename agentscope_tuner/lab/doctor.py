@@ -47,16 +47,16 @@ _EPSILON = 1e-4
 _SHOWN = 3
 # The most rows whose texts are searched for answers
 _SEARCHED = 500
-# The reasons of judges that find no answer; `no exact match` is the reason of one that has
+# How the reasons of judges that find no answer begin. `no exact match` is not among them: there an answer was found
 _NO_ANSWER = re.compile(
     r"^no (?:\\boxed|<answer>|####|label|value|answer|box|fenced block|choice is stated)|\bno answer\b"
 )
-# What the reasons of judges end in that say what to do
+# The end of a judge's reason that says what to do
 _WAY_OUT = re.compile(r": (write the reference as .*|ask for the box in the prompt|are the two columns swapped\?)$")
-# So many rows are no accident
+# From this number of rows on, an observation is no accident
 _FEW = 4
 _SHIFTS = (1, -1, 2, -2)
-# A shorter question may stand in an answer by chance
+# An answer may contain a shorter question by chance
 _MOST_QUOTED = 8
 
 
@@ -94,19 +94,23 @@ class Seen:
 
     @property
     def unpaid(self) -> list[ScoredRow]:
-        """The judged rows that earn nothing, and are no success, and not because the judge could not decide."""
+        """The judged rows that earn nothing and are no success. Rows that the judge could not decide are left out."""
         found = (row for row in self.judged if (row.reward or 0.0) <= _SAME and not row.success)
         return [row for row in found if not row.reason.startswith("undecided")]
 
     def without_spread(self, rows: Sequence[ScoredRow]) -> list[ScoredRow]:
-        """Those of the rows from whose groups a trainer learns nothing: their rewards are equal."""
+        """Those of `rows` whose group teaches a trainer nothing, because all its rewards are equal or it has only one
+        row.
+        """
         idle = {row.group for group in _flat(self) for row in group}
         known = {row.group for group in self.groups for row in group}
         return [row for row in rows if row.group in idle or row.group not in known]
 
     @property
     def unpaid_all(self) -> list[ScoredRow]:
-        """The same, where so many earn the same that the judge is suspected; else none: penalties differ, and teach."""
+        """The rows of `unpaid`, if nearly all judged rows earn one and the same reward, so that the judge is suspected.
+        Else empty: penalties that differ teach the policy.
+        """
         unpaid = self.unpaid
         same = Counter(row.reward for row in unpaid).most_common(1)
         return unpaid[:_SEARCHED] if same and same[0][1] >= 0.95 * len(self.judged) else []
@@ -124,7 +128,7 @@ def diagnose(rows: Iterable[ScoredRow]) -> list[RewardTrouble]:
             groups[row.group].append(row)
     seen = Seen(kept, [group for group in groups.values() if len(group) > 1])
     found = [cause for check in _SPECIFIC if (cause := check(seen)) is not None]
-    # What follows from a cause is none of its own
+    # General causes often follow from a specific one, and are reported only without it
     return found or [cause for check in _GENERAL if (cause := check(seen)) is not None]
 
 
@@ -139,7 +143,7 @@ _MEND: Mapping[str, str] = {
     "input": "--map YOUR_COLUMN=response, or set output.metadata.final_answer in the workflow",
 }
 
-# What messages say of a row that lacks the policy's part
+# Words of a message on a row that lacks the policy's response
 _UNANSWERED = ("no response", "no completion", "final_answer", "is null")
 
 
@@ -151,14 +155,14 @@ def _no_verdict(seen: Seen) -> RewardTrouble | None:
     shown = [row for row in failed if (row.cause or "unknown") == cause]
     error = (shown[0].row.get("judgement") or {}).get("error") or shown[0].reason
     if cause == "reference":
-        # where some rows have a verdict, or a text stands there, the column is named already
+        # If some rows have a verdict, or most have a text in the column, the column is named already
         named = seen.judged or 2 * sum(map(bool, map(rights_of, shown))) > len(shown)
         remedy = "what is said there; `astuner check --conf FILE --input ROWS` lists all such rows"
         message = f"tasks have no reference that can be read: {error}"
-        return _cause("no reference", shown, len(seen.rows), message, remedy if named else _named(shown[0]))
+        return _cause("no reference", shown, len(seen.rows), message, remedy if named else _reads_line(shown[0]))
     remedy = _MEND.get(cause, "astuner check --conf FILE")
     if cause == "input" and not any(word in str(error) for word in _UNANSWERED):
-        # the row is broken, or a dump lacks a reward: no column is to be named
+        # The row is broken, or a dump lacks a reward: to name a column would not help
         remedy = "what is said there; then judge the rows again"
     return _cause("no verdict", shown, len(seen.rows), f"the judge fails ({cause}): {error}", remedy)
 
@@ -171,7 +175,7 @@ def _one_rule(seen: Seen) -> RewardTrouble | None:
     (rule, _), *_ = broken.most_common(1)
     shown = [row for row in filtered if rule in row.violations]
     if len(seen.without_spread(shown)) * 2 < len(shown):
-        # A trainer learns to keep the rule
+        # The rewards differ within groups, so a trainer learns to keep the rule
         return None
     message = f"the rule {rule!r} filters {len(shown)} of {len(seen.rows)} rows before they are judged"
     remedy = f"look at the rule with `id: {rule}` in astuner.task_judge.rules"
@@ -179,7 +183,7 @@ def _one_rule(seen: Seen) -> RewardTrouble | None:
 
 
 def _empty(seen: Seen) -> RewardTrouble | None:
-    # of a row without a verdict its own cause is told
+    # Rows without a verdict are left out: `_no_verdict` reports their cause
     rows = [row for row in seen.rows if row.status != "failed"]
     empty = [row for row in rows if row.answer.strip() in ("", question_of(row))]
     if len(empty) * 2 < len(seen.rows) or not empty or _judged_by_more(seen, empty):
@@ -200,7 +204,9 @@ def _earns(row: ScoredRow) -> bool:
 
 
 def _judged_by_more(seen: Seen, rows: Sequence[ScoredRow]) -> bool:
-    """Whether rows of one task with one text earn different rewards: an agent's acts are judged, not its words."""
+    """Whether rows of one group, all among `rows`, earn different rewards although their texts are alike: then the
+    judge rates an agent's acts, not its words.
+    """
     chosen = {id(row) for row in rows}
     earned = (_rewards([row for row in group if id(row) in chosen]) for group in seen.groups)
     return any(rewards and max(rewards) - min(rewards) > _SAME for rewards in earned)
@@ -213,7 +219,7 @@ def _truncated(seen: Seen) -> RewardTrouble | None:
         return None
     paid = [row for row in seen.judged if _earns(row)]
     if sum(bool(cut_off(row)) for row in paid) * 2 * len(unpaid) > len(cut) * len(paid):
-        # What is cut off is paid nearly as often
+        # Answers that are cut off are paid nearly as often
         return None
     (told, _), *_ = Counter(map(cut_off, cut)).most_common(1)
     if told == LOOPS:
@@ -240,7 +246,9 @@ def _with_prompt(seen: Seen) -> RewardTrouble | None:
 
 
 def _opened_in_prompt(seen: Seen) -> RewardTrouble | None:
-    """Right answers behind a thought that the chat template opens, of which a judge's pattern asks the completion."""
+    """Right answers that earn nothing behind a `</think>` whose `<think>` the chat template writes into the prompt: the
+    judge's pattern expects both in the completion.
+    """
     unpaid = seen.unpaid_all
     shown = [row for row in unpaid if "</think>" in row.answer and "<think>" not in row.answer]
     right = sum(given_answer(row).strip() in rights_of(row) for row in shown)
@@ -252,7 +260,7 @@ def _opened_in_prompt(seen: Seen) -> RewardTrouble | None:
 
 
 def _swapped(seen: Seen) -> RewardTrouble | None:
-    """Answers that stand where the reference is read, and references where the response is."""
+    """Columns that are swapped: the judge reads answers as references, and references as responses."""
     unpaid = seen.unpaid_all
     if any("\\boxed" in row.answer for row in unpaid):
         return None
@@ -267,7 +275,7 @@ def _swapped(seen: Seen) -> RewardTrouble | None:
 
 
 def _written_references(row: ScoredRow) -> list[str]:
-    """The texts in the usual columns of a reference, as they are."""
+    """The texts in the usual columns of a reference, unchanged."""
     known = known_of(row)
     return [text for key in REFERENCE_KEYS if isinstance(text := known.get(key), str)]
 
@@ -310,11 +318,13 @@ def _no_reference(seen: Seen) -> RewardTrouble | None:
     if len(bare) < len(unpaid):
         return None
     message = f"no row has one of {', '.join(REFERENCE_KEYS)} in task.metadata, and `reads` names no other column"
-    return _cause("no reference", bare, len(unpaid), message, _named(bare[0]))
+    return _cause("no reference", bare, len(unpaid), message, _reads_line(bare[0]))
 
 
-def _named(row: ScoredRow) -> str:
-    """The line that names the reference's column, of those that the task has."""
+def _reads_line(row: ScoredRow) -> str:
+    """The line to write that names the column of the reference, such as `reads: {answer: COLUMN}`; the column is
+    guessed from the task's columns.
+    """
     metadata = mapping_in(mapping_in(row.row.get("task")).get("metadata"))
     column = next(likely_answers(metadata), None) or "YOUR_COLUMN"
     return f"`reads: {{answer: {column}}}` under {SECTION}, or --map {column}=answer"
@@ -344,7 +354,9 @@ def _refused(seen: Seen) -> RewardTrouble | None:
 
 
 def _refused_tasks(seen: Seen) -> RewardTrouble | None:
-    """Tasks whose right answers are refused, all of them, beside tasks whose right answers are paid: two sources."""
+    """Tasks of which all right answers are refused, beside tasks of which all are paid: the rows come
+    from two sources.
+    """
     right: dict[str, list[ScoredRow]] = defaultdict(list)
     for row in seen.judged[:_SEARCHED]:
         # Of several references all may be asked for
@@ -366,7 +378,7 @@ def _refused_tasks(seen: Seen) -> RewardTrouble | None:
 
 
 def _other_kind(seen: Seen) -> RewardTrouble | None:
-    """Answers that are all letters beside references that are all numbers, and the like."""
+    """Answers of another kind than the references, such as letters beside numbers."""
     rows = [row for row in seen.unpaid_all if rights_of(row)]
     texts = [row for row in rows if option_of(row)] if kind_of(rights_of(row)[0] for row in rows) == "a letter" else []
     if texts and len(texts) * 2 >= len(rows):
@@ -415,11 +427,11 @@ def _one_reference(seen: Seen) -> RewardTrouble | None:
         return None
     right = next(iter(rights.values()))
     message = f"all {len(rights)} tasks have the reference {right!r:.60}, and no answer earns anything"
-    return _cause("one reference", unpaid, len(unpaid), message, f"name its column: {_named(unpaid[0])}")
+    return _cause("one reference", unpaid, len(unpaid), message, f"name its column: {_reads_line(unpaid[0])}")
 
 
 def _one_question(seen: Seen) -> RewardTrouble | None:
-    """All tasks ask the same: a prompt that was cut, or the system's message in place of the question."""
+    """One question for all tasks: a prompt was cut, or the system's message was taken for the question."""
     unpaid = seen.unpaid_all
     asked, rights = {question_of(row) for row in unpaid}, {right for row in unpaid for right in rights_of(row)[:1]}
     if len(rights) < _FEW or len(asked) > 1 or not all(asked):
@@ -430,7 +442,7 @@ def _one_question(seen: Seen) -> RewardTrouble | None:
 
 
 def _turned(seen: Seen) -> RewardTrouble | None:
-    """Right answers that earn no more than wrong ones beside them."""
+    """Groups in which right answers earn no more than wrong ones, such as for a loss that is taken as a reward."""
     mixed, better = [], []
     told = any(row.success is not None for row in seen.judged)
     for group in seen.groups if told else seen.groups[:_SEARCHED]:
@@ -442,7 +454,7 @@ def _turned(seen: Seen) -> RewardTrouble | None:
         if earned[True] and earned[False]:
             mixed.append(group)
             better.append(fmean(earned[True]) - fmean(earned[False]))
-    # Where success is not told, a reward for something else may fall on wrong answers by chance
+    # If rows do not state their success, a reward for something else may fall on wrong answers by chance
     sure = len(better) >= 3 if told else len(better) >= _FEW and max(better) < -_SAME
     if not sure or fmean(better) > _SAME:
         return None
@@ -454,7 +466,9 @@ def _turned(seen: Seen) -> RewardTrouble | None:
 
 
 def _contradicted(seen: Seen) -> RewardTrouble | None:
-    """Verdicts that belong to other rows: answers that are the reference fail, and others pass."""
+    """Verdicts that belong to other rows: answers that equal the reference fail, and answers that
+    differ from it pass.
+    """
     known = [(row, given_answer(row).strip() in own) for row in seen.judged[:_SEARCHED] if (own := rights_of(row))]
     failed = [row for row, right in known if right and row.success is False]
     passed = [row for row, right in known if not right and row.success]
@@ -469,7 +483,7 @@ def _contradicted(seen: Seen) -> RewardTrouble | None:
 
 def _tiny(seen: Seen) -> RewardTrouble | None:
     spreads = [(group, pstdev(_rewards(group) or [0.0])) for group in seen.groups]
-    # Less than this share of the largest reward is rounding
+    # A spread below this share of the largest reward is a rounding error
     largest = max((abs(row.reward or 0.0) for row in seen.rows), default=0.0)
     some = [(group, spread) for group, spread in spreads if spread > _SAME * largest]
     tiny = [group for group, spread in some if spread < _EPSILON]
@@ -495,7 +509,7 @@ def _single(seen: Seen) -> RewardTrouble | None:
 
 
 def _split_groups(seen: Seen) -> RewardTrouble | None:
-    """Samples of a question whose ids differ, so that no group has two rows, or each group has those of one reward."""
+    """One question under several task ids: then no group has two rows, or the rows of each group earn the same."""
     questions: dict[object, list[ScoredRow]] = defaultdict(list)
     for row in seen.rows:
         if question := question_of(row):
@@ -524,7 +538,7 @@ def _merged_groups(seen: Seen) -> RewardTrouble | None:
 
 
 def _flat(seen: Seen) -> list[Sequence[ScoredRow]]:
-    """The groups of which all rewards are equal."""
+    """The groups in which all rewards are equal."""
     paid = ((group, _rewards(group)) for group in seen.groups)
     return [group for group, rewards in paid if rewards and max(rewards) - min(rewards) <= _SAME]
 
@@ -582,7 +596,7 @@ def _all_equal(seen: Seen) -> RewardTrouble | None:
         return None
     within = ""
     if len(flat) < len(seen.groups):
-        # The other groups do teach: what ails is in those without spread
+        # The other groups do teach: the cause is sought in those without spread
         judged, within = [row for group in flat for row in group if row.reward is not None], " in groups without spread"
     rewards = [row.reward or 0.0 for row in judged]
     if not seen.groups and max(rewards) - min(rewards) > _SAME:
@@ -608,7 +622,9 @@ def _all_equal(seen: Seen) -> RewardTrouble | None:
 
 
 def _paid_for_others(rows: Sequence[ScoredRow]) -> list[ScoredRow]:
-    """The rows whose answer is another number, or another letter, than the reference; none where they are few."""
+    """The rows whose answer is a different number, or a different letter, than the reference; empty if they are less
+    than half of the rows, or if answers and references are texts.
+    """
     known = [row for row in rows[:_SEARCHED] if rights_of(row)]
     given, right = kind_of(given_answer(row).strip() for row in known), kind_of(rights_of(row)[0] for row in known)
     if given != right or given == "a text":
@@ -618,7 +634,7 @@ def _paid_for_others(rows: Sequence[ScoredRow]) -> list[ScoredRow]:
 
 
 def _ended(seen: Seen) -> RewardTrouble | None:
-    """Steps at the end that earn one reward alone, behind steps that had a spread."""
+    """Steps at the end of the run in which all rows earn the same, after steps in which rewards differed."""
     spread: dict[float, list[bool]] = defaultdict(list)
     flat = {id(group) for group in _flat(seen)}
     for group in seen.groups:

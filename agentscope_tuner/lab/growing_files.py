@@ -150,7 +150,7 @@ class TailedFile:
         return found
 
     def rest(self) -> TailLine | None:
-        """What stands behind the lines that were read, of `MAX_LINE_BYTES` at most; None where nothing does.
+        """The text after the lines that were read, at most `MAX_LINE_BYTES` of it; None at the end of the file.
 
         Raises:
             OSError: the file cannot be read.

@@ -273,24 +273,29 @@ class JudgeEval:
 def _measured(
     metric: evaluate.Metric, groups: Sequence[Pairs], within: tuple[float, float] | None = None
 ) -> dict[str, Any]:
-    """`metric` with its interval. Answers to one task are alike, so whole tasks are left out."""
+    """The `value` of `metric` over all groups, and its `interval`, which counts all answers to one task as one, because
+    they are alike.
+    """
     value = metric([pair for group in groups for pair in group]) if groups else None
     spread = evaluate.interval(metric, groups, 0, within) if groups else None
     return {"value": value, "interval": None if spread is None else list(spread)}
 
 
 def share_of(groups: Sequence[Sequence[bool]]) -> dict[str, Any]:
-    """The share of hits in groups of answers that are alike within, and its 95 % interval."""
+    """The share of True in all groups, and its 95 % interval. The values within a group are alike, such as those of one
+    task.
+    """
     value = _mean([float(hit) for group in groups for hit in group])
     spread = clustered_share([sum(group) for group in groups], [len(group) for group in groups])
     return {"value": value, "interval": None if spread is None else list(spread)}
 
 
 def mean_of(groups: Sequence[Sequence[float]], within: tuple[float, float] | None = None) -> dict[str, Any]:
-    """The mean of values in groups of answers that are alike within, and its 95 % interval.
+    """The mean of the values in all groups, and its 95 % interval. The values within a group are alike, such as those
+    of one task.
 
-    There is none where fewer than ten groups differ from the most frequent value: of a few large values among zeros the
-    jackknife's interval is too narrow (`benchmarks.insight.coverage`).
+    The interval is None if fewer than ten groups differ from the most frequent value: with a few large values among
+    zeros the jackknife's interval is too narrow (`benchmarks.insight.coverage`).
     """
     found = _measured(_second, [[(0.0, value) for value in group] for group in groups], within)
     (_, most), *_ = Counter(map(_mean, groups)).most_common(1) or [(0.0, 0)]
@@ -408,7 +413,9 @@ def _show_attacks(found: dict[str, Any]) -> None:
 
 
 def _in_the_order_given(conf: str, overrides: Sequence[str], pairs: Sequence[str] | None) -> Settings:
-    """Settings that show groups as they come, for what a place is worth is measured by changing the order."""
+    """Settings under which the judge shows a group's answers in the given order, because the measurement changes the
+    order itself.
+    """
     settings = mapped(conf, overrides, pairs)
     if settings.task_judge.judge_type in ("llm", "pairwise"):
         settings = mapped(conf, [f"{SECTION}.llm.shuffle_seed=null", *overrides], pairs)

@@ -1,4 +1,4 @@
-"""What stands beside a scored file: labels that people, or another judge, give to rows, and the alarms of a watch.
+"""The files beside a scored file: labels that people, or a second judge, give to its rows, and the alarms of a watch.
 
 The viewer writes labels; they are read in its format and in common ones. Labelled answers measure a judge: rollouts
 with a label, or samples from which rubrics are learned.

@@ -70,7 +70,7 @@ def clustered_share(
 
 
 def wilson(share: float, rows: float) -> Interval:
-    """The score interval of a share of so many rows (Wilson 1927), of 95 %."""
+    """The 95 % score interval of a share (Wilson 1927), which is the share of `rows` rows."""
     z2 = NORMAL * NORMAL
     middle = share + z2 / (2 * rows)
     spread = NORMAL * math.sqrt(share * (1 - share) / rows + z2 / (4 * rows * rows))
@@ -230,7 +230,7 @@ def calibration(labels: Bools, scores: Floats) -> dict[str, Any] | None:
     return {"ece": float(ece), "bins": bins}
 
 
-# Of so many tasks and rows the sum is normal, as near as a p-value needs
+# If the number of tasks times the number of changed rows exceeds this, the sum is nearly enough normal for a p-value
 _MOST_SUMMED = 50_000_000
 
 

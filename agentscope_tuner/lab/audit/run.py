@@ -350,7 +350,7 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
             return unknown
     said = [f"None of {sum(result.answers for result in wrong)} wrong answers passes."]
     if holes:
-        worst = _telling(holes)[0]
+        worst = _widest_first(holes)[0]
         most = f"most of all {worst.name!r} ({worst.about}), on {worst.fooled:.0%} of the tasks"
         said = [f"The judge can be fooled: {len(holes)} of {len(wrong)} attacks pass, {most}."]
     said += [unknown] if unknown else []
@@ -383,7 +383,7 @@ def _partial_credit(holes: Sequence[AttackResult], played: Sequence[StrategyResu
     return [f"{told}: if that is meant as partial credit, say by --pass-at what passes."]
 
 
-def _telling(results: Sequence[AttackResult]) -> list[AttackResult]:
+def _widest_first(results: Sequence[AttackResult]) -> list[AttackResult]:
     """The attacks with false verdicts: first those that fool the judge on nearly as many tasks as any attack does, each
     part in the order of the report, simple attacks first.
 
@@ -503,5 +503,5 @@ def audited(
 
 def worst_rows(results: Sequence[AttackResult]) -> list[tuple[AttackResult, dict[str, Any]]]:
     """The three worst answers, of different attacks: first wrong ones that pass, the most telling first."""
-    found = [one for must in ("fail", "pass") for one in _telling([each for each in results if each.must == must])]
+    found = [one for must in ("fail", "pass") for one in _widest_first([each for each in results if each.must == must])]
     return [(result, result.worst[0]) for result in found[:_WORST]]
