@@ -6,7 +6,7 @@ import io
 import os
 import sys
 
-# How a full disk, a broken device or a reader that has gone refuse what a command prints
+# The error numbers of printing to a full disk, to a broken device, or to a reader that has gone
 _UNPRINTED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE)
 
 

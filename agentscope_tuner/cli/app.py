@@ -87,7 +87,7 @@ _COMMANDS = (
      "Show or delete the kept replies of judge models."),
 )  # fmt: skip
 COMMANDS = tuple(ListedCommand(*row) for row in _COMMANDS)
-# Whose input is an argument: `--input RUN` is taken, too, as by all others
+# Commands whose input is an argument. They also take it as `--input RUN`, as all other commands do
 _TAKES_INPUT = ("view", "report", "doctor", "watch")
 _TAKES_ARGUMENTS = (*_TAKES_INPUT, "compare", "migrate")
 _EXIT_CODES = (
@@ -105,7 +105,9 @@ _BY_NAME = {command.name: command for command in COMMANDS}
 
 
 def _path(ctx: Any) -> list[str]:
-    """The words behind `astuner` that name the command of a context: one of a group has two."""
+    """The words that name the command of a context, without `astuner`: `["judge"]`, or `["rules",
+    "run"]` in a group.
+    """
     return [] if ctx is None or ctx.parent is None else [*_path(ctx.parent), str(ctx.info_name)]
 
 
@@ -123,7 +125,9 @@ class _Root(TyperGroup):
                 formatter.write_dl([(command.name, command.summary) for command in COMMANDS if command.panel == panel])
 
     def main(self, args: Any = None, *more: Any, **options: Any) -> Any:
-        """Run a command; a wrong option or argument is an error as all others are, of one with --json as JSON."""
+        """Run a command. A wrong option or argument is printed as any other error, for a command with
+        --json as JSON.
+        """
         given = sys.argv[1:] if args is None else list(args)
         try:
             code = super().main(given, *more, **{**options, "standalone_mode": False})
@@ -156,7 +160,7 @@ class _Root(TyperGroup):
         elif not known:
             said += f": it has {', '.join(_BY_NAME)}"
         elif said.startswith("No such option") and not exc.possibilities:
-            said += _options_told(exc)
+            said += _options_hint(exc)
         command = " ".join(["astuner", *_path(exc.ctx)])
         return fail(f"{said}; `{command} --help` has the options").exit_code
 
@@ -173,8 +177,10 @@ class _Root(TyperGroup):
         return name, command, rest
 
 
-def _options_told(exc: Any) -> str:
-    """What a command takes, for an option that it has not and that is near to none; how a setting is written."""
+def _options_hint(exc: Any) -> str:
+    """The end of the message on an unknown option: how to write it if it is the name of a setting, else the command's
+    options.
+    """
     from agentscope_tuner.config import SECTION, TaskJudgeConfig
 
     if (name := exc.option_name.lstrip("-").replace("-", "_")) in TaskJudgeConfig.model_fields:
@@ -196,7 +202,7 @@ def _check_repeated(command: Any, given: Sequence[str]) -> None:
 
 
 def _lone_file(given: Sequence[str]) -> str:
-    """A file that no option takes."""
+    """The first existing file among the arguments that no option takes; empty if there is none."""
     return next((word for before, word in pairwise(given) if not before.startswith("-") and os.path.isfile(word)), "")
 
 

@@ -135,7 +135,9 @@ def _json_of(line: Line) -> Any:
 
 
 def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
-    """The judge and its description; where no rubrics are learned yet, the object that knows their samples."""
+    """The judge and its description. If only rows are checked and no rubrics are learned yet, the object that checks
+    the rubrics' samples takes the judge's place.
+    """
     section = settings.task_judge
     if rows_only and section.judge_type == "rubrics_auto_grader":
         grader, path = auto_grader_config(settings.whole)
@@ -195,12 +197,16 @@ def _rows_shown(report: TaskReport, keys: Sequence[str]) -> Table:
 
 
 def _place(where: str) -> str:
-    """`file:line`, or, of a folder, `file/row`, without the folders before it."""
+    """A row's position without the folders before it: `rows.jsonl:3` for `/a/b/rows.jsonl:3`, `rows/12` for
+    `/a/rows/12`.
+    """
     return "/".join(where.split("/")[-2 if where.rpartition("/")[2].isdecimal() else -1 :])
 
 
 def _ends(text: str) -> str:
-    """A text's beginning and end, in one line: what a reference or an answer says stands at its end."""
+    """The text in one line, with `…` for its middle if it is long: references and answers state their result at the
+    end.
+    """
     line = " ".join(text.split())
     return line if len(line) <= _SHOWN_CHARS else f"{line[: _SHOWN_CHARS // 2]} … {line[-_SHOWN_CHARS // 2 :]}"
 
@@ -216,7 +222,7 @@ _LONGEST_KIND, _LONGEST_PROBLEM = 40, 1_000
 _LONGEST_KEPT = 200
 
 
-#: What knows the tasks of a judge: the judge itself, or, before rubrics are learned, what checks their samples.
+#: Checks a judge's tasks: the judge itself, or, before rubrics are learned, the object that checks their samples.
 ChecksTasks = TaskJudge | RubricTasks
 
 
@@ -279,7 +285,7 @@ def check_tasks(lines: Iterable[Line], judge: ChecksTasks) -> TaskReport:
 
     Args:
         lines: the rows.
-        judge: the judge, or what knows its tasks.
+        judge: the judge, or an object that checks its tasks.
 
     Memory stays flat over any number of rows: the first reference of each task id is kept in a temporary database on
     disk, about 60 bytes for each id and its reference.
@@ -359,7 +365,9 @@ class _FirstReferences:
         return int(self._database.execute("SELECT count(*) FROM first").fetchone()[0])
 
     def noted(self, task_id: str, reference: str | None, place: str) -> tuple[str | None, str]:
-        """The first reference of a task id that has one, and its place: perhaps this one, which is then kept."""
+        """The first reference that was noted for a task id, and its place; the given reference is noted if it is the
+        first one.
+        """
         digest = hashlib.blake2b(task_id.encode("utf-8", "replace"), digest_size=8).digest()
         key = int.from_bytes(digest, "big", signed=True)
         self._database.execute(_NOTE, (key, reference, place))
@@ -411,8 +419,8 @@ class RowSeen:
 
 
 def dry_run(judge: ConfiguredJudge, trainer: str, row: Row) -> RowSeen:
-    """A row through the adapter of `trainer`, with three completions: its reference in a box, the reference alone, and
-    none.
+    """Put a row through the adapter of `trainer`, with three completions: its reference in a box, its reference alone,
+    and an empty text.
     """
     try:
         task, _ = TRAINERS[trainer](row, "")
@@ -431,7 +439,9 @@ def dry_run(judge: ConfiguredJudge, trainer: str, row: Row) -> RowSeen:
 
 
 def _renamed(row: Row, error: JudgeError, trainer: str) -> str:
-    """How to give the row the column `prompt`, which the trainer asks for by that name."""
+    """The end of the message: how to rename the question's column to `prompt` if the trainer reads this name alone,
+    else that the trainer needs what is missing, too.
+    """
     held = next((name for name in QUESTIONS if row.get(name) is not None), None)
     if held is None or "no prompt" not in error.message:
         return f"; {trainer} needs it, too"

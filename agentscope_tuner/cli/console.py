@@ -51,7 +51,7 @@ class Exit(IntEnum):
 
 
 class ToldToEnd:
-    """What this process was told.
+    """The signals that have told this process to end.
 
     Attributes:
         grace: seconds from the first signal to the end of waiting.
@@ -80,7 +80,9 @@ class ToldToEnd:
             signal.pthread_kill(threading.main_thread().ident or 0, self.number or signal.SIGINT)
 
     def code(self, code: object) -> object:
-        """The exit code in place of `code`, where a signal is why the command ended."""
+        """The exit code of a command that ended with `code`: 128 and the signal's number if a signal ended it, else
+        `code`.
+        """
         if self.number is not None and code in (Exit.INTERRUPTED, _UNCAUGHT):
             return 128 + self.number
         return code

@@ -49,7 +49,7 @@ _MOST_ROWS = 200
 _NAMES_SHOWN = 12
 _UNREAD = "answer: {} of {} rows have none there that can be read"
 _NO_QUESTION = "question: no column has a common name: name it, --map <column>=question"
-# How a prompt asks for a form
+# Words by which a prompt asks for a form of the answer
 _ASKED: Mapping[Place, str] = {"hash": "####", "tag": "<answer>"}
 _NAMES: Mapping[Place, str] = {
     "boxed": r"in \boxed{}",
@@ -61,14 +61,14 @@ _NAMES: Mapping[Place, str] = {
 
 @dataclass(slots=True)
 class Looked:
-    """What was found in the first rows.
+    """The findings about the first rows, from which the configuration is written.
 
     Attributes:
         kind: the judge's short name.
         rows: how many were looked at.
         responses: how many have a response.
-        reads: the columns to name.
-        whys: why, one line of words for each decision.
+        reads: the column of each role, such as `{"answer": "solution"}`, as `reads` has it.
+        whys: a reason for each decision, in words.
         has_answer: whether the rows have a column `answer`.
         settings: the judge's own settings, as lines of YAML.
     """
@@ -172,7 +172,9 @@ def _no_row(line: Line | None = None) -> str:
 def _of_math(
     found: Looked, first: Sequence[Line], metadata: Sequence[_Row], texts: list[str], asked: list[str]
 ) -> None:
-    """Name the columns of the reference, and of what no name tells, and the places of answers."""
+    """Find the columns of the reference, the response and the question, by values if no name helps, and the places of
+    answers.
+    """
     rows = [row for line in first if (row := object_in(line.raw))]
     # by the rows' own names, which are the same in every trainer
     _reference(found, rows if not is_own(rows[0]) and any(map(answer_columns, rows)) else metadata, texts)
@@ -201,13 +203,13 @@ def _converted(found: Looked, first: Sequence[Line]) -> tuple[list[dict[str, Any
 
 
 class Told(NamedTuple):
-    """What rows tell of their kind.
+    """The evidence that rows are of a kind, and the configuration that follows from it.
 
     Attributes:
-        why: what of them tells it.
-        reads: the columns to name.
+        why: the evidence, in words.
+        reads: the column of each role, as in `Looked`.
         settings: the judge's own settings, as lines of YAML.
-        more: what is left to do, in words.
+        more: the steps that are left to the user, in words.
     """
 
     why: str
@@ -217,7 +219,7 @@ class Told(NamedTuple):
 
 
 _Row = Mapping[str, Any]
-# Where trainers' rows keep what belongs to a reference
+# The columns in which trainers' rows keep what belongs to a reference
 _WITHIN = ("", "ground_truth.", "reward_model.ground_truth.")
 _LETTER = re.compile(r"\(?[A-Ja-j]\)?\.?")
 _NUMBER = re.compile(r"\d{1,2}(?:\.0)?")
@@ -366,7 +368,8 @@ def _llm(row: _Row) -> Told:
     return Told(why, {"answer": name}, f"    llm:\n{_MODEL}{_PROMPT % (reference, asked, reads)}")
 
 
-#: By the judge's short name, what tells that a row is one of its own; the first that most rows are counts.
+#: By the judge's short name, a function that gives the evidence that a row is for this judge, or None. The first kind
+#: that most rows have counts.
 KINDS: Mapping[str, Callable[[_Row], Told | None]] = {
     "instruction": _instruction,
     "code": _code,
@@ -380,10 +383,10 @@ KINDS: Mapping[str, Callable[[_Row], Told | None]] = {
 
 
 def _guess(rows: Sequence[_Row], kind: str) -> tuple[str, Told]:
-    """The kind of the rows, and what tells it; of a kind that is named, whether they are of it.
+    """The kind of the rows, and the evidence for it. If `kind` is not `auto`, only this kind is tried.
 
     Raises:
-        ConfigError: they are not; the message has the kind that they are of.
+        ConfigError: the rows are not of `kind`; the message names the kind that they seem to be of.
     """
     if kind != "auto" and kind not in KINDS:
         raise ConfigError(f"--from looks at rows of {', '.join(KINDS)} or auto, got {kind!r}")
@@ -403,7 +406,9 @@ def _guess(rows: Sequence[_Row], kind: str) -> tuple[str, Told]:
 
 
 def _with_reference(rows: Sequence[_Row]) -> Sequence[_Row]:
-    """The rows whose reference is no empty cell, which tells no kind; all rows where no name speaks of a reference."""
+    """The rows whose reference is not empty, because an empty one shows no kind; all rows if no column is named like a
+    reference.
+    """
     whole = whole_row(rows)
     names = [*answer_columns(whole), *likely_answers(whole)]
     return [row for row in rows if any(_given(row, name) for name in names)] or rows
@@ -415,13 +420,15 @@ def _given(row: _Row, name: str) -> bool:
 
 
 def _most(rows: Sequence[_Row], told_by: Callable[[_Row], Told | None]) -> Told | None:
-    """What the first row tells that is of the kind, where most rows are."""
+    """The evidence from the first row of the kind that `told_by` detects; None if fewer than most of the rows are of
+    it.
+    """
     found = [told for row in rows if (told := told_by(row)) is not None]
     return found[0] if found and len(found) >= SHARE * len(rows) else None
 
 
 def _name(found: Looked, rows: list[dict[str, Any]], row: dict[str, Any], role: str, names: tuple[str, ...]) -> None:
-    """Name a column with a common name, of two that differ the first; else one whose name speaks of the role.
+    """Choose the column of a role, such as `question`: one with a common name, else one whose name resembles the role.
 
     Args:
         row: a row with every column.
@@ -432,9 +439,9 @@ def _name(found: Looked, rows: list[dict[str, Any]], row: dict[str, Any], role: 
     if present and _is_text(at_path(row, present[0])):
         column, sure = present[0], ""
     elif any(chat_of(row.get(name)) for name in CHATS):
-        # its first turns are the question, and its last ones the response
+        # The first turns of the chat are the question, and its last ones the response
         return
-    elif (guess := _spoken_of(rows, row, role)) is not None:
+    elif (guess := _column_by_name(rows, row, role)) is not None:
         column, sure = guess, ", by its name: change it if that is wrong"
     elif present:
         column, sure = present[0], ""
@@ -456,8 +463,10 @@ def _is_text(value: Any) -> bool:
     return bool(chat_of(value)) or isinstance(value, str | int | float)
 
 
-def _spoken_of(rows: Sequence[_Row], whole: _Row, role: str) -> str | None:
-    """Of the columns whose names speak of a role the one with the longest texts; a class has the same in many rows."""
+def _column_by_name(rows: Sequence[_Row], whole: _Row, role: str) -> str | None:
+    """The column with the longest texts among those whose names resemble a role; None if there is none. Columns that
+    repeat a few texts, such as a class, do not count.
+    """
     sizes: dict[str, float] = {}
     for name in likely_columns(whole, role):
         cells = [at_path(row, name) for row in rows]
@@ -500,25 +509,29 @@ def _reference(found: Looked, rows: Sequence[_Row], texts: Sequence[str]) -> Non
 
 
 def _within(rows: Sequence[_Row], name: str) -> list[str]:
-    """A column of answers, or else the paths to what its mappings, and its lists of one value, hold."""
+    """The paths to the values of a column: `["a"]` if column `a` holds answers, `["a.value", "a.unit"]`
+    for a mapping.
+    """
     cell = next((cell for row in rows if (cell := at_path(row, name)) is not None), None)
     return [name] if is_reference(cell) else list(leaves(cell, name))
 
 
 def _differs(rows: Sequence[_Row], best: str, name: str) -> bool:
-    """Whether another column holds an answer in every row, too, and in some row another one than `best`."""
+    """Whether column `name` holds various answers in most rows, and in some row a different answer than
+    column `best`.
+    """
     values = {str(value) for row in rows if is_reference(value := at_path(row, name))}
     # a class has the same value in many rows
     return len(values) * 2 > len(rows) and not all(agree(row, [best, name]) for row in rows)
 
 
 def _unanswered(found: Looked, row: _Row, first: Sequence[str], likely: Sequence[str]) -> str:
-    """What is said where no column holds an answer.
+    """The message if no column holds an answer: the columns, and how to name one.
 
     Args:
         row: a row with every column.
         first: the columns with the common names of an answer.
-        likely: those that could hold one by their values.
+        likely: the columns that could hold an answer by their values.
     """
     response = found.reads.get("response")
     instead = f"; if {response} holds the reference solution, --map {response}=answer" if response else ""
@@ -532,7 +545,7 @@ def _unanswered(found: Looked, row: _Row, first: Sequence[str], likely: Sequence
 
 
 def _places(found: Looked, texts: list[str], questions: list[str]) -> None:
-    """Where answers stand: in the responses, else as the prompts ask for it."""
+    """Find the place of answers, such as a box, in the responses; if there are none, in what the prompts ask for."""
     counts: Counter[Place] = Counter()
     for text in texts:
         boxed = find_answer(text, ["boxed"], by_value=True).text is not None
@@ -551,10 +564,10 @@ def _places(found: Looked, texts: list[str], questions: list[str]) -> None:
     found.settings = f"    math: {{answer_in: [{', '.join(answer_in)}]}}\n"
 
 
-#: Of the rows looked at, those that must be of a kind.
+#: The share of the rows that must be of a kind.
 SHARE = 0.8
 _WHOLE_CHARS = 60
-# One row in so many must agree
+# One row in this number must agree
 _SELDOM = 5
 _FEW_WORDS = 2
 # A single letter is a variable
@@ -575,7 +588,7 @@ def whole_row(rows: Sequence[_Row]) -> dict[str, Any]:
 
 
 def is_reference(value: Any) -> bool:
-    """Whether the math judge reads a value as an answer. A sentence is read too, but seldom is one."""
+    """Whether the math judge can read a value as an answer: `12`, but no sentence."""
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         return False
     text = str(value)
@@ -594,8 +607,10 @@ def is_formula(value: Any) -> bool:
 def answers_by_value(
     taken: Collection[str], rows: Sequence[_Row], whole: _Row, texts: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """The columns whose values could be answers, where no name speaks of one: in most rows a number or a formula, and
-    not always the same; and those of them that some response states, too.
+    """The columns that could hold the answer by their values, for rows in which no name helps; and those of them that
+    also agree with an answer in a response or another column.
+
+    Such a column holds a number or a formula in most rows, and various ones.
     """
     likely, stated = [], []
     for name in leaves(whole):
@@ -608,7 +623,7 @@ def answers_by_value(
         likely.append(name)
         said = [{"response": text} for text in texts] if len(texts) == len(rows) else [{} for _ in rows]
         agreeing = sum(
-            any(agree({"": cell, **row, **held}, ["", other]) for other in _signed({**row, **held}))
+            any(agree({"": cell, **row, **held}, ["", other]) for other in _stating_columns({**row, **held}))
             for row, held, cell in zip(rows, said, cells, strict=True)
         )
         if agreeing * _SELDOM >= len(rows):
@@ -616,15 +631,15 @@ def answers_by_value(
     return likely, stated
 
 
-def _signed(row: _Row) -> list[str]:
-    """The columns whose texts state an answer by a sign."""
+def _stating_columns(row: _Row) -> list[str]:
+    r"""The columns whose texts state an answer, such as `the answer is 5`, `#### 5` or `\boxed{5}`."""
     held = ((name, at_path(row, name)) for name in leaves(row))
     return [name for name, text in held if isinstance(text, str) and stated_elsewhere(text, [])]
 
 
 def states_its_own(rows: Sequence[_Row], answer: str, taken: Collection[str]) -> str | None:
-    """The column whose texts state an answer by a sign, and in some row another one than the reference: what a policy
-    wrote. A second reference would always agree.
+    """The column whose texts state an answer, in some row a different one than the reference: it is what a policy
+    wrote, because a second reference would always agree. None if there is no such column.
 
     Args:
         answer: the column of the reference.
@@ -640,8 +655,8 @@ def states_its_own(rows: Sequence[_Row], answer: str, taken: Collection[str]) ->
 
 
 def only_sentences(rows: Sequence[_Row], taken: Collection[str]) -> str | None:
-    """The only column beside `taken` whose texts have several words and are mostly different; None where there are
-    more.
+    """The one column besides `taken` that holds sentences which differ from row to row; None if there is none, or more
+    than one.
     """
     found = []
     for name in leaves(whole_row(rows)):

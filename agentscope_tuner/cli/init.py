@@ -88,7 +88,7 @@ def _check_folder(kind: Starter, folder: Path) -> None:
 
 
 def _elsewhere(kind: Starter, folder: Path) -> str:
-    """Advice for a folder that is taken: the beginning of a command that names a free one."""
+    """The advice to name another folder, with the beginning of a command that names a free one."""
     beside = folder if folder.name else Path("my_judge")
     names = (beside.with_name(f"{beside.name}-{number}") for number in count(2))
     free = next(path for path in chain([beside], names) if not path.exists())
@@ -124,7 +124,7 @@ def _init_from(kind: Starter, folder: Path, rows: str, pairs: list[str]) -> tupl
 
 
 def _named(pairs: list[str]) -> dict[str, str]:
-    """The columns of `--map`, by what they hold."""
+    """The pairs of `--map` as a mapping from role to column: `{"answer": "solution"}` for `solution=answer`."""
     ColumnMap(pairs)
     named = {role: column for column, _, role in (pair.partition("=") for pair in pairs)}
     if others := sorted(named.keys() - ROLES.keys()):

@@ -225,7 +225,9 @@ def judge_file(
 
 
 def _on_earlier(output: str, kept: int, judged: int, beyond: int, *, replaced: bool) -> Iterator[str]:
-    """What became of the output that was there."""
+    """Sentences about an output that was there before: whether it was replaced, and how many of its
+    verdicts were kept.
+    """
     if replaced:
         yield f"{output} was there and is replaced; --resume keeps what is judged"
     if kept or beyond:
@@ -234,7 +236,7 @@ def _on_earlier(output: str, kept: int, judged: int, beyond: int, *, replaced: b
 
 
 def _unlogged(settings: Settings) -> list[str]:
-    """That `log_dir` is for trainers."""
+    """A note that `astuner judge` writes nothing to `log_dir`, which is for trainers; empty if none is set."""
     folder = settings.task_judge.log_dir
     told = "the verdicts stand in --output, which `astuner watch` and `astuner doctor` read, too"
     return [f"astuner judge writes nothing to log_dir {folder!r}, as a training does: {told}"] if folder else []
@@ -279,7 +281,7 @@ def _check_apart(input_: str, output: str) -> None:
 
 
 def _check_outside(input_: str, output: str) -> None:
-    """The next run would judge an output that lies among its inputs."""
+    """Refuse an output that lies among the inputs: the next run would judge it."""
     if input_ == "-" or is_url(input_) or is_url(output):
         return
     source, target = Path(plain(input_)), Path(plain(output)).resolve()

@@ -30,7 +30,7 @@ _DEFAULT = "ajet.task_judge.env_service_as_judge->EnvServiceJudge"
 _DEFAULTS = frozenset(f"{name}_default" for name in _TRAINERS)
 _ADAPTER = "agentscope_tuner.adapters.agentjet->AstunerJudge"
 _OWN_JUDGE = "agentscope_tuner.adapters.agentjet->AgentJetJudge"
-# AgentJet's judges that are ours, too: the module's last name, and the class
+# AgentJet's judges that this package has, too, by the module's last name and the class
 _OURS = {
     "env_service_as_judge->EnvServiceJudge",
     "math_answer_as_judge->MathAnswerAsJudge",
@@ -61,7 +61,7 @@ class _Migrated:
         section: ours.
         asked: whether the trainer asks a judge at all.
         notes: for the reader.
-        own: the settings of a judge of the user's, which its class reads from the trainer's section.
+        own: the settings of the user's own judge, which its class reads from the trainer's section.
     """
 
     section: dict[str, Any]
@@ -152,7 +152,9 @@ def migrated(text: str) -> tuple[str, list[str]]:
 
 
 def _asked(name: str, judge: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes the trainer ask our adapter. Its first version reads another spelling of `customized_protocol`."""
+    """The keys of AgentJet's `task_judge` by which it asks our adapter. `name` is that of AgentJet's section; its first
+    version spells `customized_protocol` differently.
+    """
     given = judge.get("judge_type")
     if given == _RUBRICS:
         given = "customized_protocal" if name == "astune" else "customized_protocol"
@@ -160,7 +162,7 @@ def _asked(name: str, judge: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _share(found: _Migrated) -> None:
-    """Make our section one that the trainer reads, too: it takes a class, and has judges of its own by other types."""
+    """Change our section so that the AgentJet of that time can read it, too: it needs the judge as a class."""
     if found.section.get("judge_type") == _RUBRICS:
         del found.section["judge_type"]
         found.section = {"judge_protocol": f"{_HOME}.rm_auto_grader_judge->AutoGraderJudge", **found.section}
@@ -173,7 +175,7 @@ def _share(found: _Migrated) -> None:
 
 
 def _checked(text: str, expected: Mapping[str, Any]) -> str:
-    """`text`, if it says what it is meant to: a file may be written in ways that lines cannot be replaced in."""
+    """`text`, if it means `expected`: some ways of writing YAML cannot be changed line by line."""
     try:
         same = yaml.safe_load(text) == expected
     except yaml.YAMLError:
@@ -185,7 +187,9 @@ def _checked(text: str, expected: Mapping[str, Any]) -> str:
 
 
 def _is_ours(judge: Mapping[str, Any]) -> bool:
-    """Whether a section that AgentJet names as we do names its judge as only we can: by a short name, or our type."""
+    """Whether a section named `astuner` is this package's, and not an early AgentJet's: it names its judge in a way
+    that only this package reads.
+    """
     # AgentJet reads no other type as a judge's own name; its early files spell the first one `customized_protocal`
     ours = judge.get("judge_type") in _OUR_TYPES
     protocol = judge.get("judge_protocol")
@@ -226,7 +230,7 @@ def _translated(judge: Mapping[str, Any], *, named: bool, inherits: bool) -> _Mi
 
 
 def _own_judge(protocol: object, judge: Mapping[str, Any]) -> _Migrated:
-    """The section of a judge of the user's: all but its name are settings that only its class understands."""
+    """The section for the user's own judge. All keys but its name are settings that only its class understands."""
     own = {key: value for key, value in judge.items() if key not in ("judge_type", "judge_protocol")}
     told = f"{protocol} is your own: it is asked as it is, under our rules and deadline, where it can be imported"
     if own:
@@ -235,7 +239,7 @@ def _own_judge(protocol: object, judge: Mapping[str, Any]) -> _Migrated:
 
 
 def _verifier(judge: Mapping[str, Any], kept: Mapping[str, Any], unknown: list[str]) -> _Migrated:
-    """What comes closest to AgentJet's judge that asks a model whether an answer matches the reference."""
+    """The nearest equivalent of AgentJet's judge that asks a model whether an answer matches the reference."""
     model, tokens = (judge.get(key) or _INHERITED[key] for key in ("alien_llm_model", "alien_llm_response_length"))
     verifier = {"preset": "xverify", "model_name": model, "client": {"max_tokens": tokens}}
     if not str(model).startswith("qwen"):

@@ -126,7 +126,7 @@ def opened_source(source: str, *, watched: Watched = lambda parts, _: parts) -> 
 
 
 def _nearest(path: str) -> str:
-    """What could be meant by the name of a file that is not there."""
+    """The advice for a file name that does not exist: what could be meant."""
     if (url := re.match(r"(\w{2,}):/+", path)) is not None:
         return f": a URL reads {url[1]}://…"
     if Path(path).is_symlink():
@@ -185,8 +185,8 @@ def conversion(
     *,
     responses: bool = True,
 ) -> Conversion:
-    """What turns rows into rollouts, for commands with a configuration: by its `reads`, `--format`, `--map` and
-    `--tasks`.
+    """The object that turns rows into rollouts, for commands with a configuration: by its `reads`, `--format`, `--map`
+    and `--tasks`.
 
     Raises:
         ConfigError: as `Conversion`.

@@ -120,7 +120,9 @@ def _by_ray(configs: Mapping[str, Settings], settings: ServiceSettings, place: R
 
 
 def _named(conf: list[str], overrides: list[str]) -> dict[str, str]:
-    """The configurations by route prefix."""
+    """The configurations by route prefix: `{"math": "math.yaml"}` for `math=math.yaml`, `{"": "math.yaml"}` for
+    `math.yaml`.
+    """
     named: dict[str, str] = {}
     for given in conf:
         match = _NAMED.fullmatch(given)

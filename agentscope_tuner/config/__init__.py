@@ -222,7 +222,7 @@ class TaskJudgeConfig(StrictSection):
     @model_validator(mode="before")
     @classmethod
     def _written_out(cls, data: Any) -> Any:
-        """The section with `judge` as the `judge_type` or the `judge_protocol` that it is short for."""
+        """The section with `judge`, the short form, written out as `judge_type` or `judge_protocol`."""
         if not isinstance(data, dict):
             return data
         if "rules" in data and data["rules"] is None:
@@ -264,7 +264,9 @@ TaskJudgeConfig.model_rebuild()
 
 
 def _as_parts(section: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of a combined judge that stand beside `judge`, where they should stand under `parts`."""
+    """The sections of judges that stand beside `judge: combined` by mistake, as they belong under `parts`: `{"math":
+    {"judge": "math", "weight": 0.8}}` for `math: {weight: 0.8}`.
+    """
     no_part = ("reads", "judge_kwargs", "parts", "routes", "combined")
     return {
         key: {"judge": key, **value}
@@ -274,7 +276,9 @@ def _as_parts(section: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _deciding(section: dict[str, Any]) -> dict[str, Any]:
-    """A section without the keys that do not influence verdicts, at any depth of parts."""
+    """The keys of a section that influence verdicts, also in its parts and routes; names, logs and concurrency are left
+    out.
+    """
     # `judge` is short for one of the other two
     no_part = ("judge", "name", "metric_names", "concurrency", "log_dir", "log_share", "keep_calls")
     kept = {key: value for key, value in section.items() if key not in no_part}
@@ -359,7 +363,9 @@ def check_places(config: DictConfig) -> None:
 
 
 def _check_top(config: DictConfig) -> None:
-    """Where our section is missing, refuse our keys at the top level, or under a misspelt `astuner`."""
+    """Refuse a configuration whose section is missing because our keys are at the top level, `astuner` is misspelt, or
+    a key is indented with wide spaces.
+    """
     for name in map(str, config):
         if name.startswith("astuner."):
             told = "is one key with dots, which an override is: write each part as a key, one below the other"
@@ -447,7 +453,7 @@ def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Sett
 
 
 def _as_written(whole: dict[Any, Any]) -> dict[Any, Any] | None:
-    """Our section of a configuration without interpolations, if it has one that is a mapping."""
+    """The section `astuner.task_judge` of a plain configuration; None if it has none, or one that is no mapping."""
     beside, own = SECTION.split(".")
     around = whole.get(beside)
     section = around.get(own) if isinstance(around, dict) else None
@@ -479,7 +485,8 @@ def inner_settings(config: Mapping[str, Any] | DictConfig, key: str, name: str, 
 def _settings(
     whole: DictConfig, plain: dict[str, Any], section: TaskJudgeConfig, nodes: DictConfig | None = None
 ) -> Settings:
-    """The settings of `whole`, a copy of the caller's configuration, whose section is `plain`, typed `section`.
+    """The settings of `whole`, a copy of the caller's configuration. `plain` is its section as plain data, and
+    `section` the same section, typed.
 
     `nodes` are those that `plain` was read from, if they may be used up: most of a judge's load is to make nodes.
     """
@@ -564,7 +571,7 @@ def _plain(config: DictConfig, where: str) -> Any:
 
 
 def _unresolved(exc: OmegaConfBaseException) -> str:
-    """Why an interpolation has no value, and the way out."""
+    """The reason why an interpolation has no value, and the remedy."""
     why = str(exc.msg or exc).partition("\n")[0].removeprefix("KeyError raised while resolving interpolation: ")
     named = re.search(r"'(\w+)'", why)
     name = named[1] if named else "NAME"

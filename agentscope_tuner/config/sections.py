@@ -77,7 +77,8 @@ def validate_section(model: type[SectionT], data: Any, where: str) -> SectionT:
 
 
 def unshelled(path: str | None) -> str | None:
-    """A path of a configuration, which no shell reads: `~` and `$HOME` would name folders of the working directory.
+    """The path, if it does not begin with `~` and names no variable such as `$HOME`: no shell replaces them in a
+    configuration.
 
     Raises:
         ValueError: it begins with `~`, or names a variable.
@@ -126,7 +127,7 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
 
 
 def _near_keys(model: type[BaseModel], loc: tuple[int | str, ...], allowed: list[str]) -> list[str]:
-    """What could be meant by the unknown key at `loc`, the likeliest first."""
+    """The known keys that may be meant by the unknown key at `loc`, the likeliest first: `model_name` for `model`."""
     key = str(loc[-1])
     # `model` is `model_name`, not `models`
     nearest = [name for name in allowed if name == f"{key}_name"] or difflib.get_close_matches(key, allowed, n=1)
@@ -137,7 +138,9 @@ def _near_keys(model: type[BaseModel], loc: tuple[int | str, ...], allowed: list
 
 
 def _part(loc: tuple[int | str, ...], value: object) -> dict[str, Any]:
-    """What to write for the parts of a combined judge, or for one of them."""
+    """An example to write for the parts of a combined judge, or for one part: `{"judge": "math", "weight": 0.8}` for
+    `math: 0.8`.
+    """
     if len(loc) == 1:
         return {"a_name": {"judge": "math"}}
     # `math: 0.8` gives the judge by its part's name, and its weight
@@ -156,7 +159,9 @@ _MAPPINGS = {
 
 
 def _a_list(path: str, value: object) -> str:
-    """What to write for a list; of a mapping from names to entries, as the list it means."""
+    """The message that the value at `path` must be a list. If `rules` is a mapping by id, it shows the
+    list to write.
+    """
     if path != "rules" or not isinstance(value, Mapping) or not all(isinstance(one, Mapping) for one in value.values()):
         return "must be a list, in YAML a line `- …` for each entry"
     entries = [{"id": name, **entry} for name, entry in value.items()]
@@ -164,7 +169,7 @@ def _a_list(path: str, value: object) -> str:
 
 
 def _choices(model: type[BaseModel], name: str) -> str:
-    """What a key may hold, where it has few values; else what it means, where that is told."""
+    """The end of a message on a key: its allowed values if there are few, else its description if it has one."""
     field = model.model_fields.get(name)
     if field is None or get_origin(field.annotation) is not Literal:
         return f": {field.description}" if field is not None and field.description else ""

@@ -67,7 +67,9 @@ _TAG = re.compile(r"could not determine a constructor for the tag '(?:tag:yaml.o
 
 
 def unreadable(exc: yaml.YAMLError, path: Path) -> str:
-    """Why the file cannot be read, to stand behind its name, and the way out where one is known."""
+    """The reason why a YAML file cannot be read, to follow the file's name in a message, with the remedy if one is
+    known.
+    """
     mark = getattr(exc, "problem_mark", None)
     if mark is None or (tag := _TAG.fullmatch(str(getattr(exc, "problem", "")))) is None:
         return f"is not valid YAML: {yaml_hint(exc, path)}{exc}"
@@ -77,7 +79,9 @@ def unreadable(exc: yaml.YAMLError, path: Path) -> str:
 
 
 def yaml_hint(exc: yaml.YAMLError, path: Path) -> str:
-    """The way out of the commonest mistakes, whose own messages speak of a token or of the start of a document."""
+    """A hint for the commonest mistakes in YAML, such as a tab, because YAML's own messages are hard to understand;
+    empty for other mistakes.
+    """
     if path.suffix in (".jsonl", ".csv", ".tsv"):
         return "it looks like a file of rows, which --input takes; --conf takes the YAML. "
     if "expected a single document" in str(getattr(exc, "context", "")):
@@ -116,7 +120,7 @@ def yaml_hint(exc: yaml.YAMLError, path: Path) -> str:
 
 
 def _nearest(path: Path) -> str:
-    """What could be meant by the name of a configuration that is not there."""
+    """The advice for a configuration file that does not exist: what could be meant."""
     if path.is_symlink():
         return f": it is a link to {os.readlink(path)!r}, which is not there"
     if re.search(r":\s|\n|\{", str(path)):
