@@ -70,7 +70,7 @@ class _Absent(MetaPathFinder):
 
 
 def _new_path(name: str) -> str:
-    """Where the module `name` is now; empty for a module that has not moved."""
+    """The present name of a module that has moved from `name`; empty for a module that has not moved."""
     for old, new in MOVED.items():
         if name == old or name.startswith(old + "."):
             return new + name.removeprefix(old)
@@ -83,7 +83,9 @@ def keep_old_paths() -> None:
 
 
 def name_what_is_absent(package: str) -> None:
-    """Let the import of a name that `package` or a package in it lacks say which public name, or judge, is meant."""
+    """For an import of a name that `package`, or a package in it, lacks: make the error name the public name or judge
+    that may be meant.
+    """
     sys.meta_path.append(_Absent(package))
 
 

@@ -36,7 +36,7 @@ def bounded(value: Any) -> Any:
 
 
 def json_or(text: str | bytes, default: Any) -> Any:
-    """The value that a text holds as JSON; `default` where it holds none."""
+    """The value of a JSON text; `default` if the text is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -44,7 +44,9 @@ def json_or(text: str | bytes, default: Any) -> Any:
 
 
 def flat(value: Any) -> str:
-    """All keys and values in data of any depth: what a policy nests too deeply must not be hidden by that."""
+    """All keys and values of nested data in one text: `a 1 b 2` for `{"a": [1, {"b": 2}]}`. So nothing can be hidden by
+    nesting it deeply.
+    """
     return _Budget().flat(value)
 
 
@@ -159,7 +161,9 @@ def readable(raw: bytes) -> bytes:
 
 
 def _closed(raw: bytes, start: int) -> int:
-    """Where the list or object that begins at `start` ends; the end of the text where it does not end."""
+    """The position after the end of the list or object that begins at `start`; the end of the text if
+    it is not closed.
+    """
     depth = 0
     for run in _BRACKETS.finditer(raw, start):
         first, text = run[0][:1], run[0]
@@ -173,7 +177,9 @@ def _closed(raw: bytes, start: int) -> int:
 
 
 def _number(text: bytes) -> bytes | None:
-    """What stands for a number that parsers refuse; None for any other."""
+    """The replacement of a number that parsers refuse: `null` for `NaN`, a string for `1e999`. None if the number may
+    stay.
+    """
     if text[-1:] in b"Ny":
         return b"null"
     return _as_string(text) if len(text) > _MOST_DIGITS or math.isinf(float(text)) else None

@@ -80,12 +80,12 @@ def install(extra: str) -> str:
 
 @contextmanager
 def told(what: str, *kinds: type[Exception], to: Callable[[str], Exception] | None = None) -> Iterator[None]:
-    """A context in which an error of these kinds, by default of any, becomes one that begins with `what`.
+    """A context that turns an error into a ConfigError whose message begins with `what`.
 
     Args:
         what: what could not be done; the error's own words follow.
-        kinds: the classes of the errors; a ConfigError passes as it is.
-        to: makes the error of the words; by default a ConfigError.
+        kinds: the classes of the errors that are turned, by default all; a ConfigError passes as it is.
+        to: makes the new error from its message; by default a ConfigError.
     """
     try:
         yield
@@ -100,10 +100,10 @@ def told(what: str, *kinds: type[Exception], to: Callable[[str], Exception] | No
 
 
 def called_so(written: str) -> Callable[[Callable[_Given, _Found]], Callable[_Given, _Found]]:
-    """Decorates a public function: a call whose arguments do not fit it says how the call is written.
+    """Decorates a public function: if a call's arguments do not fit, the TypeError also shows how a call is written.
 
     Args:
-        written: such a call; for use behind "write".
+        written: an example of a call, such as `reward_func('judge.yaml')`; it follows the word "write".
     """
 
     def door(function: Callable[_Given, _Found]) -> Callable[_Given, _Found]:

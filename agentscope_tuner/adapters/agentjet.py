@@ -27,7 +27,7 @@ from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
-# What AgentJet's readers write where a row has no question, or an environment asks it
+# The texts that AgentJet's readers write in place of a question if a row has none, or if an environment asks it
 _NO_QUESTION = frozenset({"[not defined]", "Empty", ""})
 _lock = own_lock()
 _loaded: dict[str, ConfiguredJudge] = {}
@@ -100,7 +100,9 @@ class _AgentJetTask(WorkflowTask):
 
 
 def _question(task: Any) -> str:
-    """The question of AgentJet's task; that of an environment stands in the messages that it began with."""
+    """The question of AgentJet's task. If an environment asks it, it is in the messages with which the
+    episode began.
+    """
     if task.main_query.strip() not in _NO_QUESTION:
         return str(task.main_query)
     said = [message.get("content") for message in task.init_messages if message.get("role") == "user"]

@@ -71,8 +71,8 @@ def response_text(response: object) -> str:
     """The text of a workflow's response.
 
     Raises:
-        JudgeError: the response is no str, and has no content with a text; or it says that another than the policy
-            wrote it.
+        JudgeError: the response is no str, and has no content with a text; or it states an author that is not the
+            policy.
     """
     if isinstance(response, str):
         return response

@@ -76,7 +76,7 @@ class async_reward_fn(reward_fn):  # noqa: N801
 
 
 def _asked(prompt: str, completions: str, prompt_ids: object = None, completion_ids: object = None, **row: Any) -> Pair:
-    """What AReaL asks about.
+    """A call of the reward function as the task and the output to judge.
 
     Args:
         prompt: the prompt's text, decoded.

@@ -52,8 +52,10 @@ def judged_by(config: str | Path) -> Callable[[Any, Mapping[str, Any]], Coroutin
 
 
 def _begin(trajectory: Any, messages: Sequence[Any]) -> int:
-    """Where the policy's turns begin: ART keeps what was sampled as choices, among messages that are mappings, or as
-    exchanges with the model, one for each turn.
+    """The position in `messages` at which the policy's turns begin.
+
+    ART keeps sampled turns as choices among messages that are mappings, or as exchanges with the model, one for each
+    turn.
     """
     history = getattr(trajectory, "messages_and_choices", None) or []
     sampled = next((place for place, each in enumerate(history) if not isinstance(each, Mapping)), None)

@@ -106,7 +106,7 @@ class _Reward:
 
 
 class _AsyncReward(_Reward):
-    """The same, awaited: ms-swift knows it by its coroutine."""
+    """The async form of `_Reward`: ms-swift recognises it by its coroutine."""
 
     async def __call__(self, completions: Sequence[str], **columns: Any) -> list[float]:  # type: ignore[override]
         """As `_Reward.__call__`."""
@@ -124,7 +124,7 @@ def pair_of(completion: str, row: Mapping[str, Any]) -> Pair:
 
     Args:
         completion: the text of the last message.
-        row: its values, `messages` among them: the prompt and the policy's messages.
+        row: the completion's values of all columns; `messages` holds the prompt and the policy's messages.
     """
     messages = [dict(message) for message in row.get("messages") or []]
     told = row.get("rollout_infos")

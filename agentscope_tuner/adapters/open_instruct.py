@@ -83,7 +83,9 @@ def _pair(prediction: str, label: Any, query: Any, rollout_state: Any) -> Pair:
 
 
 def _last_asked(query: str) -> str:
-    """The last user's turn of a prompt in open-instruct's form: each message as `role: content`, on a new line."""
+    """The last turn of the user in a prompt in open-instruct's form, in which each message is `role: content` on a new
+    line.
+    """
     if not _TURN.match(query):
         return query
     turns = list(_TURN.finditer(query))

@@ -30,11 +30,11 @@ class EpisodeRubric(Rubric):  # type: ignore[misc]  # openenv is absent where ty
 
     Args:
         config: the judge's YAML.
-        rollout: of the last action and observation, the question, the policy's answer, and the columns that hold the
-            reference; question and answer are texts or chat messages.
+        rollout: takes the last action and observation, and returns the question, the policy's answer, and the columns
+            that hold the reference. Question and answer are texts or chat messages.
 
     Attributes:
-        metrics: the judge's of the last episode, and its success.
+        metrics: the judge's metrics of the last episode, and its success.
 
     Raises:
         ConfigError: the judge cannot be loaded.
@@ -70,7 +70,7 @@ class EpisodeRubric(Rubric):  # type: ignore[misc]  # openenv is absent where ty
 
 
 class AsyncEpisodeRubric(EpisodeRubric):
-    """The same, awaited: `_apply_rubric_async` knows it by its coroutine."""
+    """The async form of `EpisodeRubric`: OpenEnv's `_apply_rubric_async` recognises it by its coroutine."""
 
     async def forward(self, action: Any, observation: Any) -> float:  # type: ignore[override]
         """As `EpisodeRubric.forward`."""

@@ -27,8 +27,8 @@ from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, UnreadOutpu
 from agentscope_tuner.task_judge.contract.columns import QUESTIONS, likely_answers
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
-#: Where an agent loop or a generate function names the policy's last turn, for trainers that hand over one text of all
-#: turns. No column of a data set has this name: one called `final_answer` often holds the reference.
+#: The key under which an agent loop or a generate function gives the policy's last turn, for trainers that hand over
+#: one text of all turns. No column of a data set has this name: one called `final_answer` often holds the reference.
 LAST_TURN = "astuner_last_turn"
 
 
@@ -60,8 +60,8 @@ def _column(name: str, column: Any, count: int) -> list[Any]:
 
 
 def asked_in(row: Mapping[str, Any]) -> Prompt:
-    """The question in a data set's row, by the usual names of its column: a text, or chat messages; empty where none
-    holds one.
+    """The question in a data set's row, a text or chat messages, from a column with one of the usual names; empty if
+    there is none.
     """
     for name in ("main_query", *QUESTIONS, "messages"):
         value: Any = row.get(name)
@@ -73,7 +73,7 @@ def asked_in(row: Mapping[str, Any]) -> Prompt:
 
 
 def current_step(trainer_state: object) -> int | None:
-    """The training step that a trainer built on transformers is in, from 1; None where the trainer does not tell.
+    """The training step, from 1, of a trainer built on transformers; None if its state does not state one.
 
     The trainer's own `global_step` counts the finished steps.
     """
@@ -124,7 +124,9 @@ def verdict_flags(judgement: Judgement) -> dict[str, float]:
 
 
 def without_a_question(pair: Pair, judgement: Judgement, way_out: str) -> Judgement:
-    """The judgement; where it failed for its input, and the trainer gave no question, with the trainer's `way_out`."""
+    """The judgement. If it failed because of its input, and the trainer gave no question, `way_out` is added to its
+    error.
+    """
     if pair[0].task.main_query.strip() or judgement.cause is not Cause.INPUT:
         return judgement
     return replace(judgement, error=f"{judgement.error}. No question came: {way_out}")
@@ -182,8 +184,9 @@ def constant_metrics(judge: ConfiguredJudge, judgement: Judgement, unmeasured: f
 
 
 def why_useless(judgements: Sequence[Judgement]) -> str | None:
-    """Why a group teaches nothing: `no_verdict` on one of its samples, `all_right`, `all_wrong`, or `zero_spread`, all
-    rewards being equal; None for a group to learn from.
+    """The reason why a group teaches nothing; None if it teaches something.
+
+    It is `no_verdict` if a sample has none, `all_right`, `all_wrong`, or `zero_spread` if all rewards are equal.
     """
     if not judgements or any(judgement.reward is None for judgement in judgements):
         return "no_verdict"
@@ -203,7 +206,9 @@ def group_metrics(groups: Sequence[Sequence[Judgement]]) -> dict[str, float]:
 
 
 def places_by(keys: Iterable[Hashable]) -> list[list[int]]:
-    """The places of equal keys, as one list for each key, in the order in which the keys first stand."""
+    """The positions of equal keys, one list for each key, in the order of first occurrence: `[[0, 3], [1], [2]]` for
+    `abca`.
+    """
     found: dict[Hashable, list[int]] = {}
     for place, key in enumerate(keys):
         found.setdefault(key, []).append(place)
@@ -214,10 +219,10 @@ _log = logging.getLogger(__name__)
 
 #: Batches in a row without any verdict of the judge, after which a run is stopped.
 MOST_BATCHES = 3
-#: What no later batch mends: the data set, the columns or the configuration
+#: The causes that no later batch mends: the data set, the columns or the configuration
 STANDING = frozenset({Cause.REFERENCE, Cause.INPUT, Cause.CONFIG})
-# A batch is often the completions of one prompt, whose cell may be empty in a sound data set: so many tasks that failed
-# speak for all of them, before the first verdict and after it; or so many rows
+# A batch is often the completions of one prompt, whose cell may be empty in a sound data set. So these numbers of
+# failed tasks stand for all tasks, before the first verdict and after it; or this number of rows
 _TASKS_AT_FIRST, _TASKS, _ROWS = 2, 8, 64
 _MOST_SHOWN = 20
 # Rows that count as a batch, where a trainer asks about a few at a time
@@ -227,10 +232,16 @@ _BATCH_ROWS = 64
 class FailingRun:
     """Counts the verdicts of one judge in a trainer's process, logs those that fail, and stops a run without any.
 
-    It stops when no row of a batch can be read, when from the first row on, every row of two tasks or more fails for
-    what no later batch mends (`reference`, `input`; `config` at once), when the judge is asked no more because its
-    breaker is open, after `MOST_BATCHES` batches in a row without a verdict, of eight tasks or 64 rows, and after as
-    many, of 64 tasks, where at most one of a task's samples has a reward: it has none to be compared with.
+    It stops:
+
+    - when no row of a batch can be read;
+    - when, from the first row on, every row of two tasks or more fails for a cause that no later batch mends
+      (`reference`, `input`; `config` at once);
+    - when the judge is asked no more because its breaker is open;
+    - after `MOST_BATCHES` batches in a row without a verdict, of eight tasks or 64 rows;
+    - after as many batches, of 64 tasks, in which at most one sample of each task has a reward: there is no other
+      reward to compare it with.
+
     Rows that a rule filters are no verdict of the judge, and no failure.
 
     Args:
@@ -344,7 +355,9 @@ class FailingRun:
         return ", ".join(f"{count}{words[count != 1]} {cause}" for cause, count in self._causes.most_common())
 
     def _columns(self, pairs: Sequence[Pair], first: Judgement) -> str:
-        """The columns of the rows, and the one that looks like what is missing."""
+        """A sentence that names the columns of the rows, and the column that may hold the missing reference; empty if
+        the verdict failed for another cause than its reference.
+        """
         if first.cause is not Cause.REFERENCE or not pairs:
             return ""
         metadata = pairs[0][0].task.metadata
@@ -362,7 +375,7 @@ def _task_of(pair: Pair) -> tuple[str, str]:
 
 
 def _compares(judgements: Sequence[Judgement], group: Sequence[int]) -> bool:
-    """Whether two samples of a task have a reward, or the only one that the trainer shows."""
+    """Whether at least two samples of a task have a reward, or the sample that is the only one."""
     return sum(judgements[place].reward is not None for place in group) >= min(2, len(group))
 
 

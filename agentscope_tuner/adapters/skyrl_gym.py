@@ -42,7 +42,7 @@ class JudgedTextEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl_gym is absent w
         row = dict(extras or {})
         truth = truth_of(row.get("reward_spec") or {}, "ground_truth")
         self._metadata = {**row, **(truth or reference_of(row))}
-        # where SkyRL names none, as by hand, `feedback` alone decides
+        # If no limit is named, as in a call by hand, `feedback` alone decides when the episode ends
         self._most = int(most) if (most := row.get("max_turns")) else math.inf
         self._prompt: list[dict[str, Any]] = []
         self._messages: list[dict[str, Any]] = []
@@ -54,8 +54,8 @@ class JudgedTextEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl_gym is absent w
         return prompt, {}
 
     def feedback(self, action: str) -> str | None:
-        """The environment's answer to what the policy wrote; None to end the episode and judge it. The last turn that
-        SkyRL allows is not asked about.
+        """The environment's answer to the policy's text; None to end the episode and judge it. It is not called for the
+        last turn that SkyRL allows.
         """
         return None
 

@@ -111,9 +111,10 @@ def _in_shape(samples: Any, rewards: Iterator[float | None]) -> Any:
 
 
 def last_turn_of(args: Any, sample: Any) -> str | None:
-    """The policy's last turn of a sample whose loss mask tells that others wrote a part of its response; else None.
+    """The policy's last turn in a sample of several turns, which its loss mask shows; None for a sample of one turn.
 
-    It is `metadata["astuner_last_turn"]`, where the generate function left it, else what follows the last masked token.
+    It is `metadata["astuner_last_turn"]` if the generate function left one there, else the text after the last masked
+    token.
 
     Raises:
         JudgeError: the mask does not tell turns apart, because it also hides what an older policy wrote.
@@ -181,7 +182,7 @@ def _kept(args: Any, why: str | None) -> Any:
         except ModuleNotFoundError:
             continue
         return types.DynamicFilterOutput(keep=why is None, reason=why)
-    # What both took before they had a type for it
+    # Before they had a type for it, slime and miles took a bool
     return why is None
 
 

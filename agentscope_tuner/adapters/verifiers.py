@@ -99,7 +99,9 @@ class JudgeRubric(vf.RubricGroup):  # type: ignore[misc]
         return judgements
 
     def _fitting(self, state: Any, judgement: Judgement) -> Judgement:
-        """The judgement, or its failure where its turns are not the rollout's steps."""
+        """The judgement; or a failed one if it gives rewards to turns, and these are not as many as the rollout's
+        steps.
+        """
         steps = len(state.get("trajectory") or [])
         if not judgement.turns or len(judgement.turns) == steps:
             return judgement
@@ -128,7 +130,10 @@ class JudgeRubric(vf.RubricGroup):  # type: ignore[misc]
         return [rubric for rubric in self.rubrics if rubric._get_reward_funcs()]
 
     async def _added(self, states: Sequence[Any], scoring: Awaitable[None]) -> None:
-        """Adds what another rubric says. It writes over the states and into the steps, which are put back."""
+        """Await `scoring`, by which another rubric scores `states`, and add its rewards and metrics to the judge's own.
+
+        The other rubric overwrites the states and their steps, so the judge's values are put back.
+        """
         kept = [(state["reward"], state["metrics"]) for state in states]
         steps = [step for state in states for step in state.get("trajectory") or []]
         own = [{key: step.get(key) for key in ("advantage", "reward")} for step in steps]

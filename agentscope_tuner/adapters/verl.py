@@ -50,7 +50,7 @@ _ON_FAILED = ("raise", "mask")
 _OLDEST = (0, 9)
 # What verl's agent loop adds to a row's `extra_info`: the judge gets it as the question and the answer
 _READ = frozenset({"raw_prompt", LAST_TURN})
-# Further ones, which differ between the samples of one prompt
+# Further fields, which differ between the samples of one prompt
 _OF_A_SAMPLE = frozenset(
     {"num_turns", "turn_scores", "tool_rewards", "rollout_reward_scores", "min_global_steps", "max_global_steps"}
 )
@@ -137,7 +137,7 @@ def compute_score_sync(*args: Any, **named: Any) -> dict[str, float]:
 
 
 def judge_with(config: str, on_failed: str) -> ConfiguredJudge:
-    """The process's judge, where what is to become of a failed verdict can be done.
+    """The process's judge. Refuses an `on_failed` that the installed verl cannot carry out.
 
     Raises:
         ConfigError: as `compute_score`.
@@ -179,7 +179,7 @@ def pair_of(data_source: str, solution: str, ground_truth: object, extra_info: M
 
 
 def question_of(info: Mapping[str, Any]) -> Prompt:
-    """What the policy was asked: the row's `question`, else the chat messages that the agent loop sent."""
+    """The question of a row: its `question`, else the chat messages that the agent loop sent."""
     question, messages = info.get("question"), info.get("raw_prompt")
     if isinstance(question, str) and question.strip():
         return question
@@ -206,7 +206,7 @@ def answer_of(info: Mapping[str, Any], solution: str) -> str:
 
 
 def several_turns(info: Mapping[str, Any]) -> bool:
-    """Whether the policy had several turns, and nothing names the last one."""
+    """Whether the policy had several turns, and no `astuner_last_turn` gives the last one."""
     turns = info.get("num_turns")
     # a missing cell is NaN
     named = isinstance(info.get(LAST_TURN), str)
@@ -214,7 +214,7 @@ def several_turns(info: Mapping[str, Any]) -> bool:
 
 
 def score_of(judge: ConfiguredJudge, pair: Pair, judgement: Judgement, on_failed: str) -> dict[str, float]:
-    """What verl takes of a verdict; see `compute_score`.
+    """A verdict as the dictionary of numbers that verl takes; see `compute_score`.
 
     Raises:
         JudgeError: there is none, and it is not masked; or a run without verdicts.

@@ -30,7 +30,8 @@ class LastTurnToolAgentLoop(ToolAgentLoop):  # type: ignore[misc]  # verl is abs
 
 
 def last_turn_ids(ids: Sequence[int], mask: Sequence[int]) -> list[int]:
-    """The tokens of the policy's last turn; none where the episode ends with what a tool or a user said.
+    """The tokens of the policy's last turn: `[7, 8]` for tokens `[5, 6, 7, 8]` and mask `[1, 0, 1, 1]`. Empty if the
+    episode ends with a text of a tool or a user.
 
     Args:
         ids: the response's tokens, without padding.

@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass
 class _Gathering(Generic[T]):
-    """A group that is not whole yet: its pairs, or their verdicts."""
+    """A group whose samples have not all come yet: their pairs or verdicts so far."""
 
     held: list[T]
     judged: asyncio.Future[list[Judgement]]
@@ -118,7 +118,7 @@ class JudgeRewardManager(RewardManagerBase):  # type: ignore[misc]  # verl is ab
         if several_turns(info):
             marked = str(self.tokenizer.decode(ids, skip_special_tokens=False))
             last = last_turn(marked)
-            # the same where the template marks no turn of another: then nothing tells whose words these are
+            # The same if the template marks no other turns: then nobody knows whose words these are
             if last != without_end_markers(marked):
                 info[LAST_TURN] = last
         said = str(self.tokenizer.decode(ids, skip_special_tokens=True))
@@ -145,7 +145,9 @@ class JudgeRewardManager(RewardManagerBase):  # type: ignore[misc]  # verl is ab
         return found[place], found
 
     async def _beside(self, uid: str, judgement: Judgement) -> list[Judgement]:
-        """The verdicts on a sample's group; of one that does not come whole, those that came."""
+        """The verdicts on all samples of a group, among them `judgement`. If some samples do not come in time, the
+        verdicts that came.
+        """
 
         async def as_they_are(judgements: list[Judgement]) -> list[Judgement]:
             return judgements
@@ -161,7 +163,9 @@ class JudgeRewardManager(RewardManagerBase):  # type: ignore[misc]  # verl is ab
     async def _joined(
         self, uid: str, mine: T, judged: Callable[[list[T]], Awaitable[list[Judgement]]]
     ) -> tuple[_Gathering[T], int]:
-        """The group of a sample, and the sample's place there; the last one to come has the whole group `judged`."""
+        """Add a sample to its group; the last sample to come lets `judged` judge the whole group. Returns the group,
+        and the sample's position in it.
+        """
         if not uid:
             raise JudgeError("the sample has no uid, which tells its group", judge=self._judge.name, cause=Cause.INPUT)
         group = self._groups.setdefault(uid, _Gathering([], asyncio.get_running_loop().create_future()))

@@ -588,7 +588,9 @@ def whole_row(rows: Sequence[_Row]) -> dict[str, Any]:
 
 
 def is_reference(value: Any) -> bool:
-    """Whether the math judge can read a value as an answer: `12`, but no sentence."""
+    """Whether the math judge can read a value as an answer, such as `12`. It reads sentences, too, though few are
+    answers.
+    """
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         return False
     text = str(value)

@@ -123,7 +123,9 @@ def _common_problems(rule: dict[Any, Any]) -> Iterator[tuple[str | None, str]]:
 
 
 def _as_column(target: Any) -> str:
-    """How to write the name of a column as a target."""
+    """A hint for a wrong target that may be the name of a column: for `topic`, to write `metadata.topic`; empty for
+    others.
+    """
     named = isinstance(target, str) and target.isidentifier()
     if target in ("response", "completion", "final_answer"):
         return ": the policy's text is `output`"
@@ -279,7 +281,7 @@ def compile_rules(
 
 
 def all_of(where: str, told: Sequence[str]) -> ConfigError:
-    """The error that lists all problems of the section at `where`."""
+    """One error that lists all problems of the section at `where`; `told` are the problems, a line each."""
     count = "1 problem" if len(told) == 1 else f"{len(told)} problems"
     return ConfigError("\n- ".join([f"{where} has {count}:", *told]))
 

@@ -236,7 +236,8 @@ class _RowChecker:
 
 
 def _text(values: Mapping[str, Any], name: str) -> str:
-    """The text of a column, or of a rule's target, in one row; JSONL may hold metadata as an object.
+    """The text in one row that a column or a rule's target such as `metadata.topic` names; in JSONL `metadata` may be
+    an object.
 
     Raises:
         JudgeError: the row has no such text.

@@ -190,17 +190,19 @@ def _lines(path: Path, encoding: str) -> Iterator[_Lines]:
         yield _Lines(text, packed=packed)
 
 
-# What stands between cells, and its name in messages. Spreadsheets write semicolons where a number has a decimal comma
+# The characters between cells, and their names in messages. Spreadsheets write semicolons if numbers have a decimal
+# comma
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-# The line that tells Excel what stands between cells
+# The line, such as `sep=;`, that names the character between cells for Excel
 _SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n?")
 
 
 def _delimiter(lines: _Lines, path: Path, usual: str) -> str:
-    """What stands between the cells of the header: what is usual for the file's ending, or the one other that does.
+    """The character between the cells of the header: `usual`, which is usual for the file's ending, unless only another
+    one separates cells.
 
     Raises:
-        ConfigError: two of them could.
+        ConfigError: more than one character could separate the cells.
     """
     header = next(lines, "")
     if (named := _SEPARATOR.fullmatch(header)) is not None:
@@ -217,7 +219,7 @@ def _delimiter(lines: _Lines, path: Path, usual: str) -> str:
 
 
 def _cells(header: str, delimiter: str) -> int:
-    """How many cells the line has; 0 where a quote is open, or ends within a cell."""
+    """The number of cells in a line: 3 for `a;b;"c;d"` with `;`. It is 0 if a quote is open, or ends within a cell."""
     try:
         return len(next(csv.reader([header], delimiter=delimiter, strict=True), ()))
     except csv.Error:
@@ -302,7 +304,9 @@ class _Malformed:
     cells: int
 
     def written(self, width: int, delimiter: str, newline: str) -> str:
-        """The row in a table of `width` columns, in which it must stay malformed, or a later run would read it."""
+        """The row as it is written to a table of `width` columns. It must stay malformed there, or a later run would
+        read it.
+        """
         text = self.text.rstrip("\r\n")
         ending = self.text[len(text) :] or newline
         # Too many cells for the old header, but as many as the new one has: one more

@@ -146,7 +146,7 @@ def _beside(function: NamedFunction, trainer: Any) -> tuple[str, ...]:
 
 
 def _looks_on(function: NamedFunction, trainer: Any) -> bool:
-    """Whether the function's weight is 0: without a verdict it adds 0 either way."""
+    """Whether the trainer gives the function the weight 0, so that it adds 0 with or without a verdict."""
     weights = getattr(trainer, "reward_weights", None)
     places = [place for place, other in enumerate(getattr(trainer, "reward_funcs", ())) if other is function]
     return bool(places) and weights is not None and float(weights[places[0]]) == 0.0
@@ -195,7 +195,7 @@ def groups_of(pairs: Sequence[Pair], size: int | None) -> list[Group]:
 
 
 def refusals(pairs: Sequence[Pair], groups: Sequence[Group]) -> list[str | None]:
-    """For each group, why it must not be ranked; None where it may be."""
+    """For each group, the reason why it must not be ranked, or None if it may be."""
     named: dict[str, set[Hashable]] = {}
     for pair in pairs:
         if pair[0].task.metadata.get("task_id") not in (None, ""):
@@ -302,7 +302,7 @@ class _JudgeFunc:
         log_extra: LogExtra | None = None,
         **columns: Sequence[Any],
     ) -> tuple[list[Pair], Caller, Callable[[Sequence[Judgement]], Rewards]]:
-        """The pairs of a call, who calls, and what makes its answer of their verdicts."""
+        """The pairs to judge, the trainer that calls, and a function that turns the pairs' verdicts into rewards."""
         caller = caller_of(self, trainer_state, log_metric)
         self.at_step(trainer_state)
         if not self._warned:
@@ -321,11 +321,11 @@ class _JudgeFunc:
         return found if caller.leaves_out else [self._judge.settled(judgement) for judgement in found]
 
     def only_look_on(self) -> None:
-        """For a part of weight 0: its failures are logged, and stop no run."""
+        """Make this function log its failures without stopping the run, as for a part of weight 0."""
         self._run = FailingRun(self._judge.name, stops=False)
 
     def at_step(self, trainer_state: object) -> None:
-        """The step that the next verdicts are logged with."""
+        """Set the step that the next verdicts are logged with."""
         self._judge.step = current_step(trainer_state)
 
     def log(
@@ -439,7 +439,7 @@ reward_func, async_reward_func = RewardFunc, AsyncRewardFunc
 def last_turns(
     completions: Sequence[Prompt], completion_ids: Any, columns: Mapping[str, Sequence[Any]], log_metric: Any
 ) -> Sequence[Prompt]:
-    """The completions; of those in which a `rollout_func` played several turns, the policy's last turn.
+    """The completions. Of those in which a `rollout_func` played several turns, only the policy's last turn is kept.
 
     TRL makes one text of such turns, without the chat template's marks and with what tools said in it, and keeps the
     function's `env_mask` to itself. The last turn is what the function returned as `astuner_last_turn`, else what
@@ -462,7 +462,7 @@ def last_turns(
     tokens = [row["ids"] for row in rows_of({"ids": completion_ids}, count)]
     marked = trainer.processing_class.batch_decode(tokens, skip_special_tokens=False)
     turns = [last_turn(text) for text in marked]
-    # the same where the policy had one turn
+    # A completion of one turn is its own last turn
     one = [turn == without_end_markers(text) for turn, text in zip(turns, marked, strict=True)]
     if all(one) and _holds_others(trainer, tokens):
         raise config_fault(
@@ -472,7 +472,7 @@ def last_turns(
     return [said if alone else turn for said, turn, alone in zip(completions, turns, one, strict=True)]
 
 
-# What stands for a rollout that failed
+# Takes the place of the completion of a rollout that failed
 _NO_ROLLOUT: Any = object()
 
 
@@ -483,8 +483,10 @@ def _read(prompt: Prompt, completion: Any, **more: Any) -> Pair:
 
 
 def _holds_others(trainer: Any, tokens: Sequence[Sequence[int]]) -> bool:
-    """Whether TRL has just logged fewer tokens of the policy's than there are; over several ranks only the most of one
-    completion can be compared.
+    """Whether the completions hold tokens that the policy did not write: TRL has just logged fewer of its tokens than
+    there are.
+
+    Over several ranks only the largest number of one completion can be compared.
     """
     what = "mean" if process_group() is None else "max"
     mode = "train" if trainer.model.training else "eval"
