@@ -32,10 +32,10 @@ class Boundary(BaseModel):
 
     # Trainers add fields of their own to tasks and outputs: keep them
     model_config = ConfigDict(extra="allow", arbitrary_types_allowed=True)
-    #: The fields of a first one, for messages.
+    #: The fields of an example object, for messages.
     example: ClassVar[Mapping[str, Any]] = {}
 
-    #: Those of them that are mappings.
+    #: The names of the fields in `example` that are mappings.
     mappings: ClassVar[tuple[str, ...]] = ()
 
     @classmethod

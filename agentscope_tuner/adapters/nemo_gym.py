@@ -53,7 +53,7 @@ def encode_response(payload: Mapping[str, Any], judge: ConfiguredJudge, judgemen
 
 
 def _components(judge: ConfiguredJudge, judgement: Judgement) -> tuple[dict[str, float], Judgement]:
-    """The named rewards of a verdict, and the verdict: a failed one where a part has none."""
+    """The named rewards of the parts, and the verdict. If a part has no verdict, the verdict is a failed one."""
     without = dict.fromkeys(judge.component_names, 0.0)
     if judgement.reward is None:
         return without, judgement
@@ -64,8 +64,8 @@ def _components(judge: ConfiguredJudge, judgement: Judgement) -> tuple[dict[str,
 
 
 def _masked(payload: Mapping[str, Any], judgement: Judgement) -> dict[str, Any]:
-    """Fields beside the top-level ones: NeMo RL reads them, and NeMo-Gym writes the row to its file of failures because
-    of them.
+    """The fields that mark a failed sample: NeMo RL reads `mask_sample` in `instance_config`, and NeMo-Gym writes a row
+    with the other fields to its file of failures.
     """
     given = payload.get("instance_config")
     return {

@@ -340,6 +340,8 @@ def _not_asked(part: Part, found: PartVerdicts) -> Tree:
 
 
 def _costs(judgement: Judgement, *, leaf: bool) -> str:
-    """The metrics to show: all, if the judge asks no other; else the usage, and the metrics that belong to no part."""
+    """The metrics of a verdict in one line. For a judge that asks other judges, the metrics of its parts and routes are
+    left out.
+    """
     shown = [name for name in judgement.metrics if leaf or not name.startswith(("part/", "route/"))]
     return ", ".join(f"{printable(name)} {judgement.metrics[name]:g}" for name in shown)

@@ -36,7 +36,7 @@ class Parameter:
 
     Args:
         name: the parameter's key in the rule.
-        problem: a function that returns the error of a value, or None for a valid value.
+        problem: a function that returns what is wrong with a value, or None if it is valid.
         shape: the allowed values, in words.
         default: the value of an omitted parameter; `REQUIRED` if it must not be omitted.
     """
@@ -57,7 +57,7 @@ class Kind:
         parameters: beside those of every rule.
         example: a rule of the kind.
         compile: makes the check of a rule.
-        cross_check: the error of parameters that contradict each other, or None.
+        cross_check: a function that returns why a rule's parameters contradict each other, or None if they do not.
     """
 
     name: str
@@ -78,7 +78,9 @@ def _kind(
     example: dict[str, Any],
     cross_check: Callable[[dict[str, Any]], str | None] = lambda rule: None,
 ) -> Callable[[Compile], Compile]:
-    """Makes the decorated function, which compiles a check, a built-in kind of its name."""
+    """A decorator that adds a built-in kind. The decorated function compiles the kind's check, and its name is the
+    kind's name.
+    """
 
     def add(compile_check: Compile) -> Compile:
         name = compile_check.__name__
@@ -247,7 +249,9 @@ IGNORE_CASE = Parameter("ignore_case", flag_problem, "true or false", default=Fa
     example={"id": "max_tokens_200", "max_tokens": 200},
 )
 def max_tokens(rule: dict[str, Any]) -> Check:
-    """The text has more than `max_tokens` tokens: estimated (see `tokens`), or exact where `tokenizer` is given."""
+    """Violated if the text has more than `max_tokens` tokens: estimated (see `tokens`), or exact if `tokenizer` is
+    given.
+    """
     limit: int = rule["max_tokens"]
     if "tokenizer" in rule:
         tokenizer: str = rule["tokenizer"]
@@ -261,14 +265,14 @@ def max_tokens(rule: dict[str, Any]) -> Check:
     example={"id": "reasonable_length", "max_chars": 1000},
 )
 def max_chars(rule: dict[str, Any]) -> Check:
-    """The text has more than `max_chars` characters (Unicode code points)."""
+    """Violated if the text has more than `max_chars` characters (Unicode code points)."""
     limit = int(rule["max_chars"])
     return lambda text: len(text) > limit
 
 
 @_kind("something other than white space", example={"id": "must_not_be_empty"})
 def non_empty(rule: dict[str, Any]) -> Check:
-    """The text is empty, or has only white space."""
+    """Violated if the text is empty, or has only white space."""
     # `strip` would copy the text; `isspace` stops at the first visible character
     return lambda text: not text or text.isspace()
 
@@ -281,7 +285,7 @@ def non_empty(rule: dict[str, Any]) -> Check:
     cross_check=_unreachable_value,
 )
 def allowed_values(rule: dict[str, Any]) -> Check:
-    """The text is none of `allowed_values`; white space around it is ignored unless `trim` is false."""
+    """Violated if the text is none of `allowed_values`; white space around it is ignored unless `trim` is false."""
     allowed = frozenset(rule["allowed_values"])
     longest = max(map(len, allowed), default=0)
     if not rule.get("trim", True):
@@ -302,7 +306,7 @@ def allowed_values(rule: dict[str, Any]) -> Check:
     example={"id": "mentions_refund", "keywords": ["refund", "退款"], "ignore_case": True},
 )
 def contains_any(rule: dict[str, Any]) -> Check:
-    """The text contains none of `keywords`."""
+    """Violated if the text contains none of `keywords`."""
     keywords: list[str] = rule["keywords"]
     if not rule.get("ignore_case", False):
         return lambda text: not any_in(keywords, text)
@@ -336,7 +340,7 @@ _LINEAR = re.compile(rf"{_ATOM}+|\^{_ATOM}*(?:{_ATOM}[*+]{_ATOM}*)?\$?")
     example={"id": "no_json_format", "pattern": "^[^{]*$"},
 )
 def regex_match(rule: dict[str, Any]) -> Check:
-    """`pattern` is found nowhere in the text. The check raises TimeoutError when a search cannot end."""
+    """Violated if `pattern` is found nowhere in the text. The check raises TimeoutError if a search cannot end."""
     ignore_case = rule.get("ignore_case", False)
     search = compile_pattern(rule["pattern"], ignore_case).search
     # Under full case folding a class may match one or two characters, so repeating it is no longer linear
@@ -352,7 +356,7 @@ def regex_match(rule: dict[str, Any]) -> Check:
     example={"id": "must_start_with_summary", "prefix": "总结：", "ignore_case": True},
 )
 def starts_with(rule: dict[str, Any]) -> Check:
-    """The text does not start with `prefix`."""
+    """Violated if the text does not start with `prefix`."""
     prefix: str = rule["prefix"]
     if not rule.get("ignore_case", False):
         return lambda text: not text.startswith(prefix)
@@ -369,7 +373,7 @@ def starts_with(rule: dict[str, Any]) -> Check:
     example={"id": "must_end_with_period", "suffix": "。"},
 )
 def ends_with(rule: dict[str, Any]) -> Check:
-    """The text does not end with `suffix`."""
+    """Violated if the text does not end with `suffix`."""
     suffix: str = rule["suffix"]
     if not rule.get("ignore_case", False):
         return lambda text: not text.endswith(suffix)

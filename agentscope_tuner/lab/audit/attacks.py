@@ -58,7 +58,7 @@ class Attack:
     most: int = 0
 
     def answers(self, subject: Subject) -> Iterator[str]:
-        """Full answers to one task; none when the attack makes no sense for the task."""
+        """The attack's answers to one task, as the judge gets them; none if the attack makes no sense for the task."""
         values = _values(subject)
         if self.of and self.of != subject.kind and values.get(self.of) is None:
             return
@@ -298,7 +298,9 @@ def _guesses(subject: Subject) -> Iterator[str]:
 
 
 def _outputs(metadata: Mapping[str, Any]) -> list[str]:
-    """The outputs that the tests expect, where tests are pairs of input and output."""
+    """The outputs that the tests expect: `["2"]` for tests `{"inputs": ["1"], "outputs": ["2"]}`. Empty for tests in
+    another form.
+    """
     tests = (as_object(metadata.get(key)) for key in ("tests", "input_output", "test_cases"))
     held = (place.get("outputs") for place in (*tests, metadata) if isinstance(place, Mapping))
     outputs = next((found for found in held if isinstance(found, list)), [])

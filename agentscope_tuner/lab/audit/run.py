@@ -337,7 +337,7 @@ def _what_is_paid(played: Sequence[StrategyResult]) -> str:
 
 
 def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]) -> str:
-    """The finding of an audit."""
+    """The finding of an audit in sentences, such as `The judge can be fooled: 2 of 30 attacks pass, ...`."""
     passed, tried = right_answers(results)
     wrong = [result for result in results if result.must == "fail" and result.answers]
     if not wrong:

@@ -104,13 +104,17 @@ class Subject:
     kind: Kind = "text"
 
     def said(self, answer: str) -> str:
-        """`answer` in the form that the judge reads; within JSON as JSON has it."""
+        r"""`answer` in the form that the judge reads, such as `\boxed{5}` for `5`. In a form of JSON it is escaped as a
+        JSON string.
+        """
         before, _, after = self.template.partition("%s")
         quoted = before.endswith('"') and after.startswith('"')
         return before + (json.dumps(answer, ensure_ascii=False)[1:-1] if quoted else answer) + after
 
     def behind(self, thought: str, answer: str) -> str:
-        """`answer` in the judge's form, with `thought` where the form has a thought; before it where it has none."""
+        """`answer` in the judge's form, after `thought`. If the form has a place for a thought, such as `<think>`,
+        `thought` is put there.
+        """
         said = self.said(answer)
         thoughtful = said.replace(_WORKED, " ".join(thought.split()), 1)
         return thoughtful if thoughtful != said else f"{thought}\n\n{said}"
@@ -134,7 +138,9 @@ class Subject:
         return countdown_of({**self.given, **self.task.metadata})
 
     def rival(self, must: str) -> str | None:
-        """What a judge that ranks is shown beside an answer: a right one if the answer must fail, else a wrong one."""
+        """The answer that a judge which ranks is shown beside another one: a right one if the other must fail, else a
+        wrong one.
+        """
         if must == "fail":
             return self.written if self.honest is None else self.said(self.honest)
         return self.said(wrong_values(self)[0]) if wrong_values(self) else "I don't know."
@@ -153,7 +159,7 @@ def wrong_values(subject: Subject) -> list[str]:
 
 
 def plain(number: Fraction) -> str:
-    """A number in digits, as in references."""
+    """A number in digits: `5`, or `0.5` for one half."""
     return str(number.numerator) if number.denominator == 1 else str(float(number))
 
 

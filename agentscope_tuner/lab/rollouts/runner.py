@@ -25,7 +25,7 @@ Lend = Callable[[RolloutSettings], Callable[[], Lender]]
 
 
 def model_tuners(settings: RolloutSettings) -> Callable[[], Lender]:
-    """The lender of real models: a ModelTuner for each rollout, for the endpoint that `astuner.rollout.model` names.
+    """A function that makes a ModelTuner for a rollout, for the endpoint that `astuner.rollout.model` names.
 
     Raises:
         ConfigError: the extra `agentscope` is not installed.
@@ -189,7 +189,9 @@ class Job:
             self.group.to_judge[self.index] = self.played
 
     def hand_over(self) -> Job | None:
-        """Give the outcome to the group; the job that ranks the group, when this was its last missing rollout."""
+        """Give the outcome to the group. If this was its last missing rollout, return the job that ranks the group,
+        else None.
+        """
         assert self.verdicts is not None
         group = self.group
         if self.index is None:

@@ -258,10 +258,10 @@ _LEAST_POINTS = 0.1
 class RewardScale:
     """Rewards as points: 0 for the least, 1 for what a right answer earns.
 
-    Rewards from 0 to 1 are points. The scale is known once a second opinion has called an answer right, where none of
-    these has come to a tenth, where the first that are not 0 lie elsewhere, or later ones exceed 1; rewards beyond it
-    count as its ends. It grows with what right answers earn, and never shrinks, because old rewards on a smaller scale
-    would make new ones look overpaid.
+    Rewards from 0 to 1 are taken as points. The scale is not known yet if none of these has reached a tenth, if the
+    first rewards that are not 0 lie outside 0 to 1, or if later ones exceed 1; then it is known once a second opinion
+    has called an answer right. Rewards beyond the scale count as its ends. The scale grows with the rewards of right
+    answers. It never shrinks: on a smaller scale the next rewards would look overpaid.
     """
 
     def __init__(self) -> None:
@@ -269,7 +269,7 @@ class RewardScale:
         self._seen = self._are_points = self._right = False
 
     def see(self, rewards: Sequence[float]) -> None:
-        """Take note of a step's rewards."""
+        """Note the rewards of a step, which show the scale's lower end and whether rewards are points."""
         if self._right or not any(rewards):
             return
         low, high = min(rewards), max(rewards)
@@ -296,7 +296,7 @@ class RewardScale:
             self._right = True
 
     def points(self, reward: float) -> float:
-        """A reward on the scale, 0 to 1."""
+        """A reward as points, from 0 to 1."""
         return min(1.0, max(0.0, (reward - self._low) / (self._high - self._low)))
 
     def earns(self, reward: float) -> bool:
@@ -613,7 +613,7 @@ def _by_task(values: Iterable[tuple[str, float]]) -> list[float]:
 
 
 def asks_judge(judge: ConfiguredJudge) -> Ask:
-    """Asks a configured judge; a row without a verdict stays unanswered."""
+    """A function that gives a configured judge's opinion on each of some rows; None for a row without a verdict."""
 
     def ask(rows: Sequence[ScoredRow]) -> list[float | None]:
         answers: list[float | None] = [None] * len(rows)
@@ -634,7 +634,7 @@ def asks_judge(judge: ConfiguredJudge) -> Ask:
 
 
 def asks_labels(labels: Mapping[Key, float | None]) -> Ask:
-    """Looks rows up in labels; a row without a label stays unanswered."""
+    """A function that looks up each of some rows in `labels`: 1.0 for right, 0.0 for wrong, None without a label."""
 
     def ask(rows: Sequence[ScoredRow]) -> list[float | None]:
         found = [labels.get((row.id, row.nth)) for row in rows]

@@ -150,7 +150,7 @@ Reading = Callable[[StepStats], "float | None"]
 
 @dataclass(slots=True)
 class Monitor:
-    """One monitor.
+    """Watches one number of each step, and worries while its recent mean exceeds a bound.
 
     Attributes:
         name: the name in alarms.
@@ -294,7 +294,9 @@ class RewardJumps:
         return "signal", f"{fell}: did the policy, the tasks or the judge change?"
 
     def _noise(self, stats: StepStats) -> float:
-        """The standard deviation of a step's mean reward: of chance among its rows, or between recent steps."""
+        """The standard deviation that is expected of a step's mean reward: by chance among its rows, or as between
+        recent steps, whichever is larger.
+        """
         changes = [after - before for before, after in zip(self._recent, list(self._recent)[1:], strict=False)]
         chance = max(stats.spread, self._spread) / math.sqrt(stats.rows)
         return max(chance, pstdev(changes) / math.sqrt(2), _SAME)
