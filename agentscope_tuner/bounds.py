@@ -26,7 +26,7 @@ _CUT = "…"
 
 
 def bounded(value: Any) -> Any:
-    """`value` itself where it is within bounds; else a copy in which texts stand for what is not.
+    """`value` itself if it is within bounds; else a copy in which texts replace the parts that are not.
 
     Lists and dictionaries below `MOST_LEVELS` become the text of their keys and values, and whole numbers of more than
     4,000 digits a note. After 65,000 lists and dictionaries, 260,000 of them below, two million values or 256 million
@@ -73,7 +73,7 @@ def _is_within(value: Any) -> bool:
 
 
 class _Budget:
-    """What is left of the size that a copy may have."""
+    """The size that is left for a copy."""
 
     def __init__(self) -> None:
         self._left = _MOST_SIZE
@@ -135,7 +135,7 @@ _BRACKETS = re.compile(rb'%s|[\[{][^"\]}]*+|[\]}][^"\[{]*+' % _STRING, re.DOTALL
 
 
 def readable(raw: bytes) -> bytes:
-    """JSON text in which texts stand for what parsers refuse, so that the rest of a row can be read.
+    """JSON text in which whatever parsers refuse is replaced, so that the rest of a row can be read.
 
     Lists and objects deeper than `MOST_LEVELS` and numbers beyond a float, or of more than 4,000 digits, become strings
     of their own text, and NaN and Infinity become null. Time is linear in the text; what is no JSON stays none.

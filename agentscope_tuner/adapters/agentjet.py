@@ -155,7 +155,8 @@ class AgentJetJudge(BaseJudge):
         self._judge = _built(protocol, config)
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
-        """What AgentJet's judge answers. It gets AgentJet's own objects where AgentJet asks, and ours elsewhere.
+        """The reward and the success that AgentJet's judge gives. It is asked with AgentJet's own objects if AgentJet
+        asks, else with ours.
 
         Raises:
             JudgeError: the answer is no pair of a reward and a success.

@@ -56,7 +56,7 @@ def verifier(name: str, config: str | Path, *, weight: float = 1.0) -> type:
         async def async_call(
             self, tokenized_prediction: Any, prediction: str, label: Any, query: Any = None, rollout_state: Any = None
         ) -> Any:
-            """The same for open-instruct's event loop."""
+            """The async form of `__call__`, for open-instruct's event loop."""
             judge = judge_for(path)
             return _result(judge, await judge.ajudge(*_pair(prediction, label, query, rollout_state)))
 

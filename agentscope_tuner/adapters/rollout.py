@@ -133,7 +133,8 @@ def without_a_question(pair: Pair, judgement: Judgement, way_out: str) -> Judgem
 
 
 def components_of(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:
-    """The named rewards that a verdict is made of, always the same names: the parts of a combined judge that count.
+    """The rewards of the parts of a combined judge that count, by part: `{"correct": 1.0, "style": 0.5}`. Every verdict
+    of a judge has the same parts.
 
     A part that its condition left out adds nothing and is 0.0; a rollout that a rule filtered has the rule's reward in
     each.
@@ -159,11 +160,11 @@ def components_of(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, flo
 
 
 def constant_metrics(judge: ConfiguredJudge, judgement: Judgement, unmeasured: float = math.nan) -> dict[str, float]:
-    """`named_metrics` for trainers that want the same keys of every sample: the judge's `metric_names`, with
-    `unmeasured` for a name that this verdict does not have.
+    """`named_metrics` for trainers that want the same keys of every sample: all of the judge's `metric_names`, with
+    `unmeasured` for a metric that this verdict lacks.
 
     A part of a combined judge that was not asked adds nothing to the reward, and is 0.0 here, because the mean over a
-    NaN would be NaN. `part/<name>/skipped` tells how often the part was not asked. One that was asked without a verdict
+    NaN would be NaN. `part/<name>/skipped` counts when it was not asked. One that was asked without a verdict
     is `unmeasured`: a trainer may take a part's metric as a reward of its own. Of a rollout that a rule filtered each
     part that counts has the rule's reward.
     """
@@ -384,5 +385,5 @@ def failing_run(judge: ConfiguredJudge, *, stops: bool = True) -> FailingRun:
     return FailingRun(judge.name, judge.reference_keys, stops=stops, rows=_BATCH_ROWS)
 
 
-#: The same count for each call with a judge, where a trainer calls a bare function.
+#: `failing_run` for trainers that call a bare function: each call with the same judge gives the same count.
 the_failing_run = cache(failing_run)

@@ -64,7 +64,8 @@ class AstunerReward(RewardFn):  # type: ignore[misc]  # trinity is absent where 
         return self._told(without_a_question(pair, self._judge.judge(*pair), _WAY_OUT))
 
     async def answers(self, responses: Sequence[str], truth: object, prompt: str) -> list[dict[str, float]]:
-        """What a call returns, for each of the answers to one prompt, in order; a judge that ranks sees them together.
+        """For each answer to one prompt, in order, the dictionary that `__call__` returns. A judge that ranks sees the
+        answers together.
 
         Raises:
             JudgeError: one of them has no verdict, unless `on_error: zero` was configured.

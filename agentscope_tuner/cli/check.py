@@ -403,12 +403,12 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class RowSeen:
-    """What an adapter makes of a row.
+    """A row after a trainer's adapter: the judge's question and reference, and the rewards that the trainer would get.
 
     Attributes:
         question: the judge's question; empty where the adapter finds none.
         reference: the judge's reference as it is given; None where there is none.
-        gets: by made completion, what the trainer would get: a reward, or why it gets none.
+        gets: for each completion, such as `boxed`, the reward that the trainer would get, or why it would get none.
         failed: whether some completion has no verdict.
     """
 

@@ -602,7 +602,7 @@ def is_reference(value: Any) -> bool:
 
 
 def is_formula(value: Any) -> bool:
-    """Whether a value is a reference with a digit, a sign or a backslash in it; the math judge reads words, too."""
+    """Whether a value can be read as an answer, and has a digit, an operator or a backslash: `x+1`, but not `yes`."""
     return is_reference(value) and bool(_FORMULA.search(str(value)))
 
 

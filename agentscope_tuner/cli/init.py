@@ -96,7 +96,7 @@ def _elsewhere(kind: Starter, folder: Path) -> str:
 
 
 def _sources(kind: Starter) -> list[Traversable]:
-    """What a starter writes; none where it is for rows alone."""
+    """The files that a starter writes; empty if it only makes a configuration for rows."""
     starters = files("agentscope_tuner").joinpath("cli", "starters")
     folder = starters.joinpath(kind)
     found = (file for file in folder.iterdir() if file.is_file()) if folder.is_dir() else ()

@@ -58,9 +58,9 @@ class _Migrated:
     """Our `task_judge`, and what a reader should know of how it came about.
 
     Attributes:
-        section: ours.
+        section: our `task_judge`.
         asked: whether the trainer asks a judge at all.
-        notes: for the reader.
+        notes: remarks for the reader, such as settings without an equivalent.
         own: the settings of the user's own judge, which its class reads from the trainer's section.
     """
 
@@ -321,7 +321,7 @@ def _with_judge(text: str, section: yaml.MappingNode, judge: Mapping[str, Any]) 
 
 
 def _end(node: yaml.Node) -> int:
-    """Where the last character of a value stands, without the comments behind it."""
+    """The position after the last character of a value, before the comments that follow it."""
     if isinstance(node, yaml.MappingNode | yaml.SequenceNode) and not node.flow_style and node.value:
         last = node.value[-1]
         return _end(last[1] if isinstance(last, tuple) else last)

@@ -1,4 +1,4 @@
-"""What commands share: their options, `astuner config`, how they open rows, and the sockets that they listen on."""
+"""Shared by the commands: their options, `astuner config`, how they open rows, and the sockets that they listen on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands print about verdicts: the summary of a run, one comparison of the math judge, trees of judges.
+"""How commands print verdicts: the summary of a run, one comparison of the math judge, trees of judges.
 
 A tree shows a configured judge with its parts and routes, or one verdict with its rules, stages, parts and costs.
 """
@@ -142,7 +142,7 @@ def verdict_on(text: str, reference_text: str, question: str | None, sandbox: Sa
 
 
 def readings(pair: Pair) -> Iterator[Text]:
-    """What the math judge reads in both texts of a comparison, a line each.
+    """The reference and the answer of a comparison as the math judge reads them, a line each.
 
     Raises:
         JudgeError: the reference cannot be read.

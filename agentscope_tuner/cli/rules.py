@@ -1,6 +1,6 @@
 """`astuner rules`: run rules over a table, count what fired, and look at rules before they run.
 
-Rules come from an agent's YAML or from a training YAML; problems are told with their lines.
+Rules come from an agent's YAML or from a training YAML; problems are reported with their lines.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def _log_lines(*, answers: bool) -> None:
 def _checked(configs: Mapping[str, Settings], settings: ServiceSettings, host: str) -> tuple[Starlette, str]:
     """The service, and its judges in words; also made where replicas judge, so that errors show before they start."""
     with config_errors(), importing("astuner serve needs the extra 'serve'", "serve"):
-        # what a part of the extra lacks is told before a port is taken
+        # A missing package of the extra is reported before a port is taken
         import agentscope_tuner.service.server  # noqa: F401
         from agentscope_tuner.service.app import create_app
     from agentscope_tuner.task_judge.batch import ConfiguredJudge

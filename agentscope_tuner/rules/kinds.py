@@ -52,9 +52,9 @@ class Kind:
     """A built-in kind.
 
     Args:
-        name: what a rule's `kind` says.
-        meaning: what a text that keeps the rule is.
-        parameters: beside those of every rule.
+        name: the value of a rule's `kind`.
+        meaning: describes the texts that keep the rule.
+        parameters: the kind's own parameters, beside those of every rule.
         example: a rule of the kind.
         compile: makes the check of a rule.
         cross_check: a function that returns why a rule's parameters contradict each other, or None if they do not.

@@ -218,7 +218,7 @@ async def _all(awaitables: Sequence[Any]) -> list[Any]:
 
 
 def _checked(answer: object, name: str, count: int) -> tuple[list[float | None], list[str]]:
-    """A foreign function's rewards, None where the reward is no finite number, and why."""
+    """The rewards that a foreign function gave, None for one that is no finite number, and the reasons of the Nones."""
     # numpy's and torch's arrays are no Sequence
     plain: Any = answer.tolist() if hasattr(answer, "tolist") else answer
     values = list(plain) if isinstance(plain, Sequence) and not isinstance(plain, str) else None

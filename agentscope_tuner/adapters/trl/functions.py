@@ -51,8 +51,8 @@ class Caller:
     """The trainer behind one call of a reward function.
 
     Attributes:
-        group_size: completions of one prompt, side by side in the batch; None where the call does not tell.
-        beside: names of the trainer's other reward functions, where the called one counts.
+        group_size: completions of one prompt, side by side in the batch; None if the call does not show it.
+        beside: names of the trainer's other reward functions, if the called one counts.
         leaves_none_out: whether a completion without any score is left out of the advantages.
         trains: whether the run trains on the called function's rewards: not in an evaluation, nor with weight 0.
     """
@@ -96,7 +96,7 @@ def caller_of(function: NamedFunction, trainer_state: object, log_metric: LogMet
     """The calling trainer, known by the arguments that it gives its reward functions.
 
     GRPO and RLOO lend their own method as `log_metric`, which leads to the trainer. OnlineDPO and SDPO give their state
-    and no `log_metric`; AsyncGRPO gives neither, and so does a call of the user's own.
+    and no `log_metric`; AsyncGRPO gives neither, and so does a call by the user.
     """
     trainer = getattr(log_metric, "__self__", None)
     if not isinstance(getattr(trainer, "reward_funcs", None), list):
@@ -112,7 +112,7 @@ def caller_of(function: NamedFunction, trainer_state: object, log_metric: LogMet
 def check_reward_funcs(trainer: object) -> None:
     """Warn where a judge's bare reward function stands beside others in `trainer`; call it when the trainer is built.
 
-    Under GRPO and RLOO the first batch warns as well. AsyncGRPO does not tell a reward function about the others, so
+    Under GRPO and RLOO the first batch warns as well. In AsyncGRPO a reward function does not see the others, so
     there only this check can warn.
     """
     # AsyncGRPO keeps the reward functions in its rollout worker
@@ -153,7 +153,7 @@ def _looks_on(function: NamedFunction, trainer: Any) -> bool:
 
 
 def name_of(function: object) -> str:
-    """What a reward function is logged under."""
+    """The name under which a reward function is logged."""
     own = getattr(function, "__name__", None)
     # functools.partial has no name: take the name of the function inside
     return own or getattr(getattr(function, "func", None), "__name__", None) or type(function).__name__
@@ -232,7 +232,7 @@ def judge_groups(judge: ConfiguredJudge, pairs: Sequence[Pair], size: int | None
 
 
 def _gathered(ranks: Any, mine: T) -> list[T]:
-    """What each rank holds, in the order of the ranks."""
+    """The objects of all ranks, in the order of the ranks; `mine` is that of this rank."""
     found: list[Any] = [None] * ranks.get_world_size()
     ranks.all_gather_object(found, mine)
     return found
@@ -447,7 +447,7 @@ def last_turns(
     that failed: AsyncGRPO's harness makes one of each, to be left out.
 
     Raises:
-        JudgeError: others wrote some of the tokens, and nothing tells which.
+        JudgeError: others wrote some of the tokens, and nothing shows which.
     """
     count = len(completions)
     if isinstance(completion_ids, Sequence) and len(completion_ids) == count:

@@ -109,10 +109,10 @@ class Job:
     The thread calls `work`; the runner calls all other methods.
 
     Attributes:
-        attempt: the run; None where no rollout has to be played.
+        attempt: the run; None if no rollout has to be played.
         deadline: when the job is overdue, by the monotonic clock.
         played: the workflow's result, when it has one.
-        verdicts: verdicts by place in the group, when there are any; empty where the group is ranked later.
+        verdicts: verdicts by place in the group, when there are any; empty if the group is ranked later.
         cancelled: whether to drop the result, because `stop` cancelled the workflow.
     """
 

@@ -194,7 +194,7 @@ _MOST_PROBLEMS = 5
 
 @dataclass(frozen=True, slots=True)
 class EnvPlace:
-    """Where episodes are played, and how they are created."""
+    """An environment service, and how episodes are created there."""
 
     client: EnvServiceClient
     env_type: str
@@ -225,7 +225,7 @@ def open_tasks(
 
 @contextmanager
 def open_place(settings: RolloutSettings) -> Iterator[EnvPlace | None]:
-    """Where episodes are played; None where `astuner.task_reader` names no environment service."""
+    """A context that gives the environment service for episodes; None if `astuner.task_reader` names none."""
     section = settings.reader.chosen
     if not isinstance(section, EnvServiceConfig):
         yield None

@@ -186,7 +186,7 @@ class RiseTest:
         start_steps, start_rows: the start has so many steps at least, and so many values.
 
     Attributes:
-        values: those of the start, and the latest.
+        values: the values of the start, and the latest values.
     """
 
     def __init__(self, rise: float = 0.1, alpha: float = 0.05, *, start_steps: int = 10, start_rows: int = 40) -> None:
@@ -246,7 +246,7 @@ class RiseTest:
 
     @property
     def growing(self) -> bool:
-        """Whether more rows are wanted: the latest speak of gaming, or the start is still to be measured."""
+        """Whether more rows are wanted: the latest rows suggest a rise, or the start is still to be measured."""
         return not self.begun or (self._poorest[1].lately >= _GROWN and not self.alarmed)
 
     @property

@@ -202,7 +202,7 @@ class LiveWatch:
             `pass_at`, `alpha`, `seed`, `holdout`.
 
     Attributes:
-        watch: the monitors and the second opinion; `watch.gamed` tells whether the run is gamed.
+        watch: the monitors and the second opinion; `watch.gamed` says whether the run is gamed.
         alarms: all alarms so far.
 
     Raises:

@@ -47,7 +47,7 @@ class Sampling(StrictSection):
     tolerance: float = Field(default=0.1, ge=0.001, le=0.99)
     # The rise of the mean overpayment since the run's start that is no gaming, on a scale of rewards from 0 to 1
     rise: float = Field(default=0.1, ge=0.01, le=0.9)
-    # A row that does not tell its success passes from this reward on; none is a full reward of 1.0
+    # A row that does not state its success passes from this reward on; null: a full reward of 1.0
     pass_at: float | None = Field(default=None, ge=-1e9, le=1e9)
     # The chance of a false alarm over the whole run, by either test
     alpha: float = Field(default=0.05, ge=1e-9, le=0.5)
@@ -177,7 +177,7 @@ class RisenTasks:
     Of a task with few earlier rows, chance may have shown too little: it has to rise beyond what is expected of all
     tasks, too. A task that its judge pays by chance, more often than others, must still rise beyond its own share.
 
-    Each task is found once: its later passes would tell the same again. Memory is bounded: the tasks that were not met
+    Each task is found once: its later passes would show the same again. Memory is bounded: the tasks that were not met
     for longest are forgotten.
     """
 
@@ -251,7 +251,7 @@ def _rise(visits: Sequence[int], gain: float, of_all: float) -> float:
     return highest
 
 
-# Rewards of which none has come to so much may be on a scale below that of points
+# If no reward has reached this, the rewards may be on a smaller scale than points
 _LEAST_POINTS = 0.1
 
 
@@ -318,10 +318,11 @@ class SecondOpinion:
 
     Attributes:
         test: whether too many passes are false.
-        risen: the same of tasks that suddenly pass far more often than before.
-        overpaid: whether rewards have come to exceed the second opinion.
-        held_out: whether they have come to exceed it on held-out tasks; None where no tasks are held out.
-        rows, asked, unanswered: numbers of all training rows, of asked ones, and of those without an answer.
+        risen: whether too many passes are false on tasks that suddenly pass far more often than before.
+        overpaid: whether rewards exceed the second opinion more than at the run's start.
+        held_out: whether training rewards exceed the second opinion on held-out tasks more than at the start; None if
+            no tasks are held out.
+        rows, asked, unanswered: numbers of all training rows, of asked rows, and of asked rows without an answer.
         asked_held_out: number of held-out rows; all of them are asked about.
         passes: number of rows that pass.
     """

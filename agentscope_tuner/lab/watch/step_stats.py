@@ -103,9 +103,10 @@ def _why_flat(group: Sequence[ScoredRow]) -> str | None:
 
 
 def paid(row: ScoredRow) -> bool | None:
-    """Whether the judge passes the row: its success; where that is not known, a reward of 1.0 passes, and 0.0 fails.
+    """Whether the judge passes the row: its success. If that is not known, a reward of 1.0 passes, and a reward of 0.0
+    or less fails, as does a row without a reward.
 
-    None where neither is known: a reward between may be partial credit, and a reward beyond 1 is on another scale.
+    None for any other reward: one between may be partial credit, and one beyond 1 is on another scale.
     """
     if row.success is not None or row.reward is None:
         return bool(row.success)
