@@ -115,8 +115,10 @@ class Subject:
         """`answer` in the judge's form, after `thought`. If the form has a place for a thought, such as `<think>`,
         `thought` is put there.
         """
-        said = self.said(answer)
-        thoughtful = said.replace(_WORKED, " ".join(thought.split()), 1)
+        said, words = self.said(answer), " ".join(thought.split())
+        if f'"{_WORKED}"' in self.template:
+            words = json.dumps(words, ensure_ascii=False)[1:-1]
+        thoughtful = said.replace(_WORKED, words, 1)
         return thoughtful if thoughtful != said else f"{thought}\n\n{said}"
 
     @property

@@ -911,3 +911,9 @@ def test_forms_are_judged_together_unless_the_judge_ranks(
     found: Any = [*module._on_each(judge, forms)]
     assert found == [[f"verdict on {right}"] for right in "abc"]
     assert [*filter(None, seen)] == asked
+
+
+@pytest.mark.parametrize("thought", ['It says "5".', r"\boxed{5} and \frac12", "two\nlines"])
+def test_a_thought_in_a_form_of_json_leaves_it_an_object(thought: str) -> None:
+    subject = Subject("1", Task(), {}, "5", "5", None, "json, reasoned", template=module.FORMS["json, reasoned"])
+    assert json.loads(subject.behind(thought, "6")) == {"reasoning": " ".join(thought.split()), "answer": "6"}
