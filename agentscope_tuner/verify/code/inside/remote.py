@@ -1,7 +1,11 @@
-"""The tests' side of tests that carry code: asks the program, which runs in another jail, for whatever the tests need.
+"""The tests' side of tests that carry code: sends the program, which runs in another process and jail, the tests'
+questions.
 
-Used in the jail of the tests: `run_tests` makes one `Program` for each run. Only calls and plain data travel; anything
-else is represented by a stand-in, see `stand_ins`. The other side is `serve_program`.
+`run_tests`, in the jail of the tests, makes one `Program` for each run. A call such as `solve(2)` in a test becomes a
+message to the program's process, where `serve_program` answers it. Only calls and plain data travel. Any other object
+stays in its own process: an object of the program is represented in a test by a stand-in (see `stand_ins`), and an
+object of the tests is "lent", so the program gets a number by which it can use the object through questions to this
+side.
 """
 
 from __future__ import annotations
@@ -94,17 +98,16 @@ _PATCHABLE = [*PATCHABLE.items()]
 
 
 def _is_enum(kind: Any, of: type) -> bool:
-    """Whether the class `of` is built on `kind`, one of the module enum; for a class of the program, by the names that
-    it sends. Replaces Enum's own check of subclasses.
+    """Whether the class `of` is built on `kind`, a class of the module enum such as `Enum`. For a class of the program,
+    the names of enum classes that its process sent decide. Replaces Enum's own check of subclasses.
     """
     own = vars(of).get("_enums", ()) if isinstance(of, StandInClass) and kind.__module__ == "enum" else ()
     return type.__subclasscheck__(kind, of) or kind.__name__ in own
 
 
 class _RandomState(tuple[object, ...]):
-    """The state of this side's random numbers and of the program's, which in one interpreter would be one state.
-
-    Given to a test that calls `random.getstate`.
+    """The result of `random.getstate()` in a test: the state of the random numbers in the tests' process and of those
+    in the program's process. In one process, both would be one state.
     """
 
     of_program: object
@@ -126,16 +129,16 @@ class _RandomState(tuple[object, ...]):
 
 
 class ProgramError(Exception):
-    """The program raised an exception of a type that only it knows."""
+    """The program raised an exception whose class does not exist in the tests' process."""
 
 
 class MissingError(AttributeError):
-    """The program does not define what its tests ask for."""
+    """A test reads a name that the program does not define, such as `solve` in `from main import solve`."""
 
 
 class _WithheldError(AttributeError):
-    """The program asked to read or set an attribute of an object of the tests, which it may not: it sees an
-    AttributeError.
+    """The program asked to read or set an attribute of the tests' object that it may not see, since it could hold what
+    the test expects. The program gets an AttributeError.
     """
 
     def __init__(self, how: str, name: str) -> None:
@@ -143,25 +146,25 @@ class _WithheldError(AttributeError):
 
 
 class Program:
-    """The program in the other jail, as the tests' side knows it: asks it questions, and answers what it asks
-    meanwhile.
+    """The program, as the tests' process sees it: sends it the tests' questions, such as the call `solve(2)`, and
+    answers the questions that the program asks meanwhile about objects of the tests.
 
     Args:
-        line: the line to it.
+        line: the connection to the program's process.
 
     Attributes:
-        has_answered: whether it answered anything, raised as it was loaded, or ended. From then on the program counts
-            as failed, and not the tests as broken, if a test ends with an error: that may be the program's doing.
-        questions: how many it was asked.
-        answers: how many of its functions, and of the operators and attributes of its objects, have answered.
-        calls: how many of its functions were called or attributes set, without those that only make an object.
-        is_used: whether it was asked for more than what a name stands for.
-        is_told: whether it was told something that may be what a test expects, such as the other side of `==`.
-        cannot_travel: what the tests do that needs the program in their own interpreter.
-        withheld: what the program or the tests asked for, and did not get from the other side.
-        made: the objects that the tests have made of its classes.
-        known: classes that the tests define above the program, as the program does.
-        replays: records its answers; None if nothing does.
+        has_answered: whether the program has answered a question, raised as it was loaded, or ended. From then on, an
+            error that ends a test counts as the program's failure, since the program may have caused it.
+        questions: how many questions it was asked.
+        answers: how many calls, operators and reads of attributes it has answered.
+        calls: how many of its functions were called or attributes set; calls that only make an object do not count.
+        is_used: whether the tests asked it for more than the value of a name.
+        is_told: whether it was sent something that may be what a test expects, such as the `[4]` of `answer == [4]`.
+        cannot_travel: what the tests do that works only with the program in their own process, in words; else empty.
+        withheld: what the program or the tests asked for and were refused, in words.
+        made: the objects that the tests have made of its classes, as by `Point(1, 2)`.
+        known: classes that both the tests and the program define, by name, such as the `Node` of a prompt.
+        replays: records its answers; None if nothing records them.
     """
 
     replays: Any = None
@@ -216,8 +219,8 @@ class Program:
         }
 
     def _signature(self, one: Any) -> list[object]:
-        """The signature of a function that the tests lend. In place of each default is a `LentDefault`, since a default
-        may be what a test expects.
+        """The signature of a test's function that the program asks for. Each default is replaced by a `LentDefault`,
+        which hides it: in `def check(got, expected=[4])`, the default is the right answer.
         """
         *parameters, result = code_values.signature_told(one)
         told: Any = parameters
@@ -226,17 +229,17 @@ class Program:
         return [*([*part[:2], [LentDefault(own) for own in part[2]], part[3]] for part in told), result]
 
     def withhold(self, what: str) -> None:
-        """Note in words what the program was refused, such as the defaults of a function that a test lends. The words
-        of a failure say it as well, since a right program may have failed by it.
+        """Note in words that something was refused to the program, such as the defaults of a test's function. The
+        reason of a failed test repeats it, since a right program may have failed because of the refusal.
         """
         if len(self.withheld) < _MOST_WITHHELD and what.isprintable():
             self.withheld[what[:200]] = None
 
     def wait_until_loaded(self) -> None:
-        """Wait until the program is loaded, and raise what it raised meanwhile.
+        """Wait until the program's process has loaded the program, and raise what the program raised as it was loaded.
 
-        From then on, what a test does with random seeds, the recursion limit and threads has its effect in the program,
-        too.
+        From then on, `random.seed`, `sys.setrecursionlimit` and the start of threads in a test have their effect in the
+        program's process, too.
         """
         # set meanwhile: if loading fails, that is the program's own failure
         self.has_answered = True
@@ -270,22 +273,23 @@ class Program:
         setattr(threading.Thread, "start", start)  # noqa: B010 - mypy
 
     def _set_of_both(self, name: str, own: Callable[..., None], *given: object) -> None:
-        """Call a function such as `random.seed` here, and have the program call it."""
+        """Call a function such as `random.seed` with the arguments `given`, both in this process and in the program's."""
         own(*given)
         self.ask({"do": name}, given)
 
     def names(self) -> list[str]:
-        """The names that `from program import *` would import."""
+        """The public names that the program defines: those that `from main import *` imports."""
         found = self.ask({"do": "names"})
         if not isinstance(found, list):
             raise self._no_answer("the program does not name what it defines")
         return [name for name in found if isinstance(name, str) and name.isidentifier()]
 
     def get(self, name: str) -> Any:
-        """What `name` means in the program's module: plain data, or a stand-in.
+        """The value of a global variable of the program, such as `solve`: plain data, or a stand-in for a function,
+        class or object.
 
         Raises:
-            MissingError: the program does not define it.
+            MissingError: the program does not define the name.
         """
         self._naming = name if name[:1].isupper() else ""
         try:
@@ -300,18 +304,19 @@ class Program:
         return named(self._note(found), name)
 
     def _rename(self, *names: object) -> None:
-        """Note built-in classes of exceptions that the program gives another name, as in `OddError = ValueError`."""
+        """Note built-in exception classes that the program gives another name, such as `ValueError` after `OddError =
+        ValueError`.
+        """
         kinds = [getattr(builtins, str(name), None) for name in names]
         self._renamed |= {kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Exception)}
 
     def _of_program(self, kind: type) -> type:
-        """A built-in class of exceptions as the class that the program's exceptions have here. For Exception,
-        AssertionError, and what the program has renamed (or is built on that), it is a subclass of its own; for any
-        other, the class itself.
+        """The class in the tests' process for a built-in exception class that the program uses: mostly the class
+        itself.
 
-        With `OddError = Exception` in the program, `except OddError` in a test would else catch the test's own
-        `assert False`. With `OddError = TypeError`, it would catch what the test's own code raises as it uses an
-        answer.
+        For Exception, AssertionError, and classes that the program has renamed or that are built on one of these, it is
+        a subclass. Otherwise, after `OddError = Exception` in the program, `except OddError` in a test would catch the
+        test's own `assert False`; after `OddError = TypeError`, it would catch a TypeError of the test's own code.
         """
         above = [one for one in kind.__mro__[1:] if one in self._renamed or one is Exception]
         if kind not in (Exception, AssertionError) and self._renamed.isdisjoint(kind.__mro__):
@@ -326,8 +331,8 @@ class Program:
         return self._note(self.ask({"do": "method", "name": name}))
 
     def _note(self, found: Any) -> Any:
-        """Return what a name means in the program. If that is data, and no function or class, note that the program is
-        used: a test reads data without a further question.
+        """Return the value of a global name of the program. If it is data, and not a function or class, note that the
+        program is used: a test reads data without a further question.
         """
         is_own_class = isinstance(found, type) and found in self._classes.values()
         self.is_used |= not (isinstance(found, StandInFunction) or is_own_class)
@@ -336,12 +341,14 @@ class Program:
     def ask(
         self, request: dict[str, Any], arguments: tuple[object, ...] = (), named: dict[str, object] | None = None
     ) -> Any:
-        """Ask the program one question, and give its answer as a value of this side; raises what the program raised.
+        """Send the program's process one question, and return its answer as a value of this process. Raises what the
+        program raised.
 
         Args:
-            request: the question, such as `{"do": "attr", "h": 3, "name": "size"}`: attribute `size` of its object 3.
-            arguments: values of this side that go along, by position.
-            named: values of this side that go along, by name.
+            request: the question. `{"do": "attr", "h": 3, "name": "size"}` asks for the attribute `size` of its object
+                3.
+            arguments: values of the tests that go with the question, by position.
+            named: values of the tests that go with the question, by name.
         """
         # not names with `_`: pytest itself asks each function for its marks
         self.is_used |= "h" in request and not str(request.get("name", "")).startswith("_")
@@ -365,7 +372,9 @@ class Program:
             raise self._no_answer(f"the program answered with what is no data: {exc}") from None
 
     def _with_changes(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The request, with what the tests have changed on this side since the last one."""
+        """The question, completed by what the tests have changed since the last one: replaced standard functions,
+        environment variables, files and so on.
+        """
         self.questions += 1
         if patched := self._patches():
             request = {**request, "patched": patched}
@@ -376,7 +385,7 @@ class Program:
         return request | self._surroundings()
 
     def _asked(self, request: dict[str, Any]) -> Any:
-        """Send a request, answer what the program asks meanwhile, and read its reply."""
+        """Send a question, answer what the program asks meanwhile, and return the program's answer."""
         try:
             self._talk.send(request)
             while "back" in (reply := self._receive()):
@@ -403,8 +412,8 @@ class Program:
             raise
 
     def _patches(self) -> dict[str, object]:
-        """The standard functions that the test has replaced since the last question, by name, with what replaces them;
-        None for one that it has put back.
+        """The standard functions that the test has replaced since the last question, as by `patch("time.sleep", fake)`:
+        `{"time.sleep": …}` with the replacement as JSON, or None if the real function is back.
         """
         now = {name: one for name, (module, own, real) in _PATCHABLE if (one := getattr(module, own)) is not real}
         if not now and not self._replaced:
@@ -417,8 +426,8 @@ class Program:
         return changed | dict.fromkeys(before.keys() - now.keys())
 
     def _variables(self) -> dict[str, str | None]:
-        """The environment variables that the test has changed since the last question, with their values; None for one
-        that it has removed.
+        """The environment variables that the test has changed since the last question: `{"HOME": "/tmp"}`; None for a
+        variable that it has removed.
         """
         # most questions come without a change, and some tests ask ten thousand: as bytes they are compared at once
         data = getattr(os.environ, "_data", None)
@@ -431,8 +440,8 @@ class Program:
         return {name: now.get(name) for name in changed}
 
     def provide(self, *, files: bool, logs: bool) -> None:
-        """Share the folder of files with the program (`files`), and log here what it logs (`logs`). Called once, when
-        the program is loaded.
+        """Share the tests' folder of files with the program (`files`), and log in this process what the program logs
+        (`logs`). Called once, when the program is loaded.
         """
         if files or logs:
             self.ask({"do": "provide", "files": files, "logs": logs})
@@ -461,6 +470,12 @@ class Program:
         return told | ({"files": changed} if changed else {})
 
     def _read(self, reply: dict[str, Any], *, iterates: bool = False) -> Any:
+        """The answer in the program's reply, as a value of this process; raises the exception that the reply reports.
+
+        Args:
+            reply: the message of the program's process.
+            iterates: whether the question was `next` or the like, so that a StopIteration is a normal end.
+        """
         try:
             answer, error = self._outcome(reply)
         # what the program's side sends is the program's doing, whatever it does to this side
@@ -478,7 +493,9 @@ class Program:
         return answer
 
     def _outcome(self, reply: dict[str, Any]) -> tuple[Any, BaseException | None]:
-        """What a reply says: the answer and None, or None and the exception that the program raised."""
+        """The content of a reply: the answer and None, or None and the exception that the program raised. What the
+        program printed, warned of and logged is repeated in this process.
+        """
         for name, stream in (("out", sys.stdout), ("err", sys.stderr)):
             if text := reply.get(name):
                 stream.write(str(text))
@@ -501,27 +518,31 @@ class Program:
         return self.unpack(reply["ok"]), None
 
     def _no_answer(self, why: str) -> LineEndedError:
-        """The error for a message of the program that cannot be read."""
+        """The exception that ends a test because a message of the program cannot be read: it is the program's fault."""
         self.has_answered = True
         return LineEndedError(why[:300])
 
     def pack(self, value: object) -> object:
-        """A value of the tests as JSON for the program. What is no plain data is lent: it travels as a number."""
+        """A value of the tests as JSON for the program: `{"t": [1, 2]}` for `(1, 2)`. An object that is no plain data
+        is lent: it travels as a number.
+        """
         return pack(value, self._lend, share=self._shared.share, owns=lambda kind: isinstance(kind, StandInClass))
 
     def _unpacked(self, value: object) -> Any:
         return unpack(value, self._stand_in)
 
     def unpack(self, value: object) -> Any:
-        """The value of the program's JSON. What is no plain data becomes a stand-in."""
+        """The value of JSON that the program sent: `(1, 2)` for `{"t": [1, 2]}`. An object that is no plain data
+        becomes a stand-in.
+        """
         try:
             return self._unpacked(value)
         except Exception as exc:  # noqa: BLE001 - hostile data
             raise self._no_answer(f"the program answered with what is no data: {exc}") from None
 
     def _lend(self, value: object) -> object:
-        """JSON of a value that is no plain data: the number by which the program can ask for it, as it is now lent; or,
-        for an object of the program, the program's own number.
+        """JSON of a test's object that is no plain data, such as a function: the number by which the program can use
+        it. For an object of the program itself, that has come to the test as a stand-in, the program's own number.
         """
         own: Any = type(value)
         if issubclass(own, StandIn | StandInFunction):
@@ -564,7 +585,9 @@ class Program:
         return {"g": told}
 
     def _serve(self, asked: Any) -> dict[str, Any]:
-        """Answer a question of the program about an object that the tests have lent it."""
+        """Answer a question of the program about an object of the tests, such as a call of the test's function in
+        `solve(key=by_size)`. Gives the message for the program: the result, or the exception that the object raised.
+        """
         try:
             with self._talk.lock:
                 self._returns = True
@@ -605,13 +628,16 @@ class Program:
             return self._raised(exc, number, is_told=bool(arguments or named) or self.questions > asked_before)
 
     def _raised(self, exc: BaseException, number: int, *, is_told: bool) -> dict[str, Any]:
-        """The reply to the program if an object that the tests lent raised an exception, which the program may handle;
-        some end the test nevertheless.
+        """The message for the program that the tests' object which it used has raised an exception.
+
+        Mostly the program may handle it. But a failed assertion, or an exception such as SystemExit, may be the test's
+        verdict on what the program passed to the object. It then ends the test as well, whatever the program does.
 
         Args:
-            number: of the lent object.
-            is_told: whether the program gave or answered something meanwhile, so that the exception may be the test's
-                verdict.
+            exc: the exception.
+            number: of the object.
+            is_told: whether the program passed or answered something before, so that the exception may be a verdict on
+                it.
         """
         is_told |= not is_raised(exc)
         if isinstance(exc, AssertionError) and (is_told or not self._hands_assertions):
@@ -634,7 +660,9 @@ class Program:
         return told | {"type": built_in(type(exc))}
 
     def _exception(self, told: dict[str, Any]) -> BaseException:
-        """The exception of this side for one that the program raised."""
+        """The exception in this process for one that the program raised: the test can catch it. If the tests raised it
+        first, and it only went through the program, it is that same exception.
+        """
         if "back" in told:
             own = self._errors[int(told["back"])]
             for note in map(str, told["notes"]):
@@ -654,7 +682,9 @@ class Program:
         return found
 
     def _made(self, told: dict[str, Any]) -> BaseException:
-        """A new exception of this side, for one that the program raised."""
+        """A new exception in this process for one that the program raised: `ValueError("no")` for `raise
+        ValueError("no")`; a ProgramError if the class does not exist here.
+        """
         arguments = self.unpack(told["args"])
         kind = self._class(told["class"])
         if not (isinstance(kind, type) and issubclass(kind, BaseException)):
@@ -673,10 +703,10 @@ class Program:
         return error
 
     def _class(self, told: dict[str, Any]) -> Any:
-        """This side's class for a class of the program; for a built-in class, mostly that class itself.
+        """The class in this process for a class of the program. For a built-in class, it is mostly that class itself.
 
         Args:
-            told: the program's description of the class, as `serve_program` makes it.
+            told: the description of the class that the program's process sent; see `serve_program`.
         """
         if "own" in told:
             own = self._lent[told["own"]]
@@ -716,12 +746,12 @@ class Program:
         return self._classes[told["id"]]
 
     def _own_class(self, told: dict[str, Any], name: str, bases: list[type], space: dict[str, Any]) -> type:
-        """A new class of stand-ins, for a class that the program defines.
+        """A new class of stand-ins for a class that the program defines, such as `Point`.
 
         Args:
-            told: the program's description of the class.
+            told: the description of the class that the program's process sent.
             name: of the class.
-            bases: this side's classes for those that it is built on.
+            bases: the classes in this process for those that it is built on.
             space: attributes that the class gets in any case.
         """
 
@@ -745,12 +775,17 @@ class Program:
         return kind  # type: ignore[no-any-return]
 
     def _builtin(self, name: object) -> type:
+        """The class in this process for the built-in class of that name; `object` for any other name, and for
+        KeyboardInterrupt and GeneratorExit.
+        """
         found = getattr(builtins, str(name), object)
         is_kept = isinstance(found, type) and found not in (KeyboardInterrupt, GeneratorExit)
         return self._of_program(found) if is_kept else object
 
     def _stand_in(self, value: Any) -> Any:
-        """The value for JSON of what is no plain data: a stand-in, or what the tests have lent."""
+        """The value in this process for JSON of an object that is no plain data: a stand-in, or the tests' own object
+        that the program returned.
+        """
         if "g" in value:
             return self._lent[value["g"]]
         if "st" in value:
@@ -786,8 +821,8 @@ class Program:
         return self._returned(self._stand_ins[number])
 
     def _returned(self, found: Any) -> Any:
-        """Return a value from the program. If it is a stand-in, and the result of a call, it no longer counts as made
-        by the test.
+        """Return a value from the program. If it is the result of a call, it counts as the program's answer from now
+        on, also if the test has made the object: `assert keep(Point(1, 2)) == …` judges the program.
         """
         if isinstance(found, StandIn):
             if self._returns:
@@ -796,13 +831,15 @@ class Program:
         return found
 
     def _note_answer(self, one: Any) -> None:
-        """Note a stand-in as the program's latest answer: `_freeze` records what the latest answers hold."""
+        """Note that a stand-in is the program's latest answer: `_freeze` records the state of the latest answers."""
         if type(one).__mro__[-2] is StandIn and one._plain is None:
             self._answers.pop(number := number_of(one), None)
             self._answers[number] = one
 
     def _generated(self, number: int) -> Generator[Any, Any, Any]:
-        """A generator of this side that takes its items from a generator of the program."""
+        """A generator in this process for a generator of the program: `next` on it takes the next item from the
+        program's process.
+        """
         how, given = "send", (None,)  # type: tuple[str, tuple[object, ...]]
         while True:
             try:
@@ -818,8 +855,8 @@ class Program:
                 how, given = "throw", told_of(exc)
 
     async def awaited(self, number: int) -> Any:
-        """The result of an awaitable of the program, for a test that awaits it: the program's event loop takes steps in
-        turn with the tests' loop until it is done.
+        """The result of the program's coroutine or other awaitable, for a test that does `await solve(2)`. The event
+        loops of both processes take steps in turn until it is done.
         """
         # slow to import, and few tests await
         import asyncio
@@ -839,7 +876,8 @@ class Program:
                 steps += 1
 
     def operate(self, how: str, number: int, *others: object) -> Any:
-        """What an operator gives for an object of the program.
+        """The result of an operator on an object of the program: `operate("len", 3)` for `len(one)`, if `one` is its
+        object 3.
 
         Args:
             how: the operator, such as `add` or `len`.
@@ -849,7 +887,9 @@ class Program:
         return self.ask({"do": "op", "op": how, "h": number, "args": []}, others)
 
     def make(self, kind: type, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
-        """Make an object of a class of the program, which the test has called, and note it in `made`."""
+        """Make an object of the program's class that the test has called, as by `Point(1, 2)`; returns a stand-in and
+        notes it in `made`.
+        """
         self._freeze()
         one = self._make_one(kind, number, arguments, named)
         if isinstance(one, StandIn) and type(one) is kind:
@@ -857,6 +897,9 @@ class Program:
         return one
 
     def _make_one(self, kind: type, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
+        """Make an object of the program's class in its process, as `make` does, without noting it in `made`. The
+        stand-in remembers the arguments.
+        """
         one = self.ask({"do": "call", "h": number, "args": [], "makes": True}, arguments, named)
         if isinstance(one, StandIn) and type(one) is kind:
             object.__setattr__(one, "_made", vars(kind).get("_is_class", False))
@@ -865,11 +908,11 @@ class Program:
         return one
 
     def made_of(self, answer: Any, data: object) -> list[Any]:
-        """Objects of the class of `answer`, made of the data with which a test compares it; empty if the test does not
-        name that class.
+        """Objects of the answer's class, made of the data with which a test compares the answer: `Point([1, 2])` and
+        `Point(1, 2)` for `f() == [1, 2]`. Empty if the test does not name that class.
 
-        What the answer holds is recorded before the class sees the data: the program could change it to what is
-        expected.
+        The answer's state is recorded before the class receives the data. Otherwise the program could change the answer
+        to what is expected.
         """
         kind, found, before = type(answer), list[Any](), {*self._stand_ins}
         if not (vars(kind).get("_is_class", False) and given_of(data)):
@@ -888,8 +931,8 @@ class Program:
         return [one for one in found if type(one) is kind and one._made and is_frozen]
 
     def answered_by(self, make: Callable[[], object]) -> object:
-        """The object that the program's own text makes, as in `eval(repr(answer))`: it counts as an answer of the
-        program, not as made by the test that runs the text.
+        """The result of `make`, which evaluates a text of the program, as `eval(repr(answer))` does. The object counts
+        as the program's answer: the test that runs the text has not chosen the data in it.
         """
         before = len(self.made)
         found = make()
@@ -899,7 +942,9 @@ class Program:
         return found
 
     def made_otherwise(self, one: Any) -> list[Any]:
-        """Objects made like `one`, which a test has made, each with other data for one of the arguments."""
+        """Objects made like the test's object `one`, each with one argument changed: `Point(2, 2)` and `Point(1, 3)`
+        for `Point(1, 2)`.
+        """
         (arguments, named), found = one._arguments, list[Any]()
         for key in [*range(len(arguments)), *named]:
             own = arguments[key] if isinstance(key, int) else named[key]
@@ -913,7 +958,9 @@ class Program:
         return [other for other in found if type(other) is type(one)]
 
     def _freeze(self) -> None:
-        """Record what the program's last answers hold, before it sees what they may be compared with."""
+        """Record the state of the program's latest answers. Done before its process receives what they may be compared
+        with: afterwards, the program could change them to agree.
+        """
         answers = [one for one in self._answers.values() if not one._made]
         self._answers = {number_of(one): one for one in answers[-_MOST_REFROZEN:]}
         is_same = self._looked_at == self._changes or self._is_told_at == self.calls
@@ -930,8 +977,8 @@ class Program:
                 raise self._no_answer(f"the program told of a state that is no data: {exc}") from None
 
     def _thaw(self, one: Any) -> None:
-        """Drop what was recorded of an answer, since the tests call it, set an attribute of it, or hand it to the
-        program: from then on it may hold something else.
+        """Drop the recorded state of an answer, since the test changes the object, calls its method, or passes it to
+        the program: it may have another state afterwards.
         """
         one = one.__dict__.get("_of") if isinstance(one, StandInFunction) else one
         if isinstance(one, StandIn):
@@ -939,12 +986,13 @@ class Program:
             self._note_answer(one)
 
     def derive(self, kind: type, space: dict[str, object], more: dict[str, object]) -> int:
-        """Have the program make the class that a test derives from one of its classes; gives the number of it.
+        """Have the program's process make a class for `class Mine(Point)` in a test; returns the number of the new
+        class.
 
         Args:
-            kind: the class as it is on this side.
-            space: what the class statement defines.
-            more: the keywords of the class statement.
+            kind: the class `Mine` in this process.
+            space: what the body of the class statement defines.
+            more: the keywords of the class statement, such as `metaclass`.
         """
         told, named = ({name: self.pack(part) for name, part in parts.items()} for parts in (space, more))
         bases = [self.pack(base) for base in kind.__bases__]
@@ -956,16 +1004,16 @@ class Program:
         return number
 
     def call(self, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
-        """Call an object of the program."""
+        """Call the program's object of that number, such as its function, with arguments of the test."""
         return self.ask({"do": "call", "h": number, "args": []}, arguments, named)
 
 
 def _standing_for(kind: Any, told: dict[str, Any]) -> Any:
-    """The class of the stand-in for an object of the program.
+    """The class of the stand-in for an object of the program, such as StandInIterator for an iterator.
 
     Args:
-        kind: this side's class for the class of the object.
-        told: the program's description of that class.
+        kind: the class in this process for the object's class.
+        told: the description of that class that the program's process sent.
     """
     if isinstance(kind, StandInClass):
         return kind
@@ -980,25 +1028,27 @@ _ITERATORS |= {type(reversed(one)).__name__: type(reversed(one)) for one in _BUI
 
 
 def _iterator(told: dict[str, Any]) -> type[StandInIterator]:
-    """The class of stand-ins for an iterator of the standard library, such as one of `zip`."""
+    """The class of stand-ins for an iterator of the standard library, such as a `zip` that the program returned."""
     known = _ITERATORS.get(str(told["name"])) if told["home"] == "builtins" else None
     return StandInIterator if known is None else _known_iterator(known)
 
 
 @functools.cache
 def _known_iterator(known: type) -> type[StandInIterator]:
-    """A class of stand-ins that pass, by their `__class__`, for a known iterator such as that of a list."""
+    """A class of stand-ins whose `__class__` is `known`, such as `list_iterator`: `isinstance` in a test then takes it
+    for one.
+    """
     return types.new_class(
         "StandInIterator", (StandInIterator,), {}, lambda space: space.update(__class__=property(lambda self: known))
     )
 
 
 def _log(name: str, level: int, message: str, own: int) -> None:
-    """Log here what the program has logged, if the level of the tests' logger lets it pass.
+    """Log in this process what the program has logged, if the level of the tests' logger allows it.
 
     Args:
         name, level, message: of the record.
-        own: the level that the logger has in the program, which decides if the tests have set none.
+        own: the level of that logger in the program's process. It decides if the tests have set none.
     """
     import logging
 
@@ -1008,7 +1058,9 @@ def _log(name: str, level: int, message: str, own: int) -> None:
 
 
 def _is_mock(one: Any) -> bool:
-    """Whether it is a mock of unittest's that never calls anything real."""
+    """Whether a test's object is a mock of unittest that never calls a real function: true for `Mock(return_value=1)`,
+    false for `Mock(wraps=open)`.
+    """
     if type(one).__module__ != "unittest.mock" or one._mock_wraps is not None:
         return False
     effect = one.side_effect
@@ -1022,8 +1074,8 @@ def _flags_of(value: object) -> int:
 
 
 def _identity(value: object) -> tuple[int, str]:
-    """The key by which an object that is lent again is recognized. Of a bound method it names object and method, since
-    each access makes a new one.
+    """The key by which an object of the tests is recognized if it is lent a second time. For a bound method it consists
+    of object and name, since `one.run` is a new object at each access.
     """
     if isinstance(value, types.MethodType | types.BuiltinMethodType):
         return id(value.__self__), value.__name__
@@ -1035,21 +1087,22 @@ _HIDING = {"builtins", "types", "_pytest"}
 
 
 def _is_outcome(exc: BaseException) -> bool:
-    """Whether it is an exception by which pytest ends or skips a test."""
+    """Whether an exception is one by which pytest ends or skips a test, such as that of `pytest.skip()`."""
     outcomes: Any = sys.modules.get("_pytest.outcomes")
     return outcomes is not None and isinstance(exc, outcomes.OutcomeException)
 
 
 def _passes_by(exc: BaseException) -> bool:
-    """Whether an exception of a lent object ends the test without the program seeing it, as pytest's own do. One that
-    the tests raise by `raise` goes to the program, which called them.
+    """Whether an exception of the tests' object, which the program called, ends the test without the program seeing it.
+    True for pytest's own, such as that of `pytest.skip()`. An exception that the tests raise by a `raise` statement
+    goes to the program.
     """
     is_seen = isinstance(exc, Exception | SystemExit | KeyboardInterrupt) or is_raised(exc)
     return _is_outcome(exc) or not is_seen
 
 
 def _is_skip(exc: BaseException) -> bool:
-    """Whether it is an exception by which a test is skipped, so that it does not count."""
+    """Whether an exception skips a test, as `pytest.skip()` and `unittest.SkipTest` do."""
     return (_is_outcome(exc) and type(exc).__name__ != "Failed") or isinstance(exc, unittest.SkipTest)
 
 
@@ -1058,10 +1111,11 @@ _MADE = 1 << 9
 
 
 def _read_lent(one: Any, name: str) -> Any:
-    """An attribute of an object that a test lends, for the program.
+    """The value of an attribute of a test's object, for the program that asked for it.
 
     Raises:
-        _WithheldError: it could lead the program to the test's own variables, or answer for the test.
+        _WithheldError: the program may not read it, such as the `__globals__` of a function, which hold the test's
+            variables.
     """
     home = "" if isinstance(one, types.SimpleNamespace) else type(one).__module__.partition(".")[0]
     # a class that `exec` has made calls itself built-in
@@ -1082,9 +1136,8 @@ def _read_lent(one: Any, name: str) -> Any:
 
 
 def _is_called_by_class(kind: type, name: str) -> bool:
-    """Whether the program may read `name` from a class of the tests, to call it.
-
-    Only a public class method or static method, such as `from_row` of a class `Row`, and none of a test case.
+    """Whether `name` is an attribute of a test's class that the program may read and call: a public class method or
+    static method, such as `from_row` of `Row`. False for classes of tests.
     """
     found = next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
     is_method = isinstance(found, classmethod | staticmethod | types.ClassMethodDescriptorType)
@@ -1092,16 +1145,16 @@ def _is_called_by_class(kind: type, name: str) -> bool:
 
 
 def _is_test(kind: type) -> bool:
-    """Whether it is a test case of unittest's, or a class that pytest collects."""
+    """Whether a class is a test case of unittest, or a class that pytest collects, such as `TestSolve`."""
     names = dir(kind) if kind.__name__.startswith("Test") else ()
     return issubclass(kind, unittest.TestCase) or any(name.startswith("test_") for name in names)
 
 
 def _set_lent(one: Any, name: str, value: object) -> None:
-    """Set an attribute of an object that a test lends, for the program.
+    """Set an attribute of a test's object, for the program that asked for it.
 
     Raises:
-        _WithheldError: the program may not set it: it is a method of the object's class, for example.
+        _WithheldError: the program may not set it, such as a method that the test calls later.
     """
     is_standard = type(one).__module__.partition(".")[0] in sys.stdlib_module_names - {"types"}
     # a method that the test calls is its own
@@ -1139,17 +1192,18 @@ _LENT |= _OF_OBJECTS
 
 
 def _has(value: object, name: str) -> bool:
-    """Whether the class of an object that is lent defines the operator, such as `len` for `__len__`."""
+    """Whether the class of a test's object defines an operator: true of `[1]` and `len`, by `__len__`."""
     # not by `getattr`, which a mock notes as a call
     own = next((vars(kind)[f"__{name}__"] for kind in type(value).__mro__[:-1] if f"__{name}__" in vars(kind)), None)
     return own is not None and not isinstance(value, _CALLED)
 
 
 def _as_data(told: list[list[Any]]) -> dict[str, Any]:
-    """What the class of a stand-in needs to pass for a dataclass; nothing if the program's class is none.
+    """The attributes that a class of stand-ins needs to pass for a dataclass; empty if the program's class is no
+    dataclass.
 
     Args:
-        told: for each field its name, whether a call of the class sets it, and whether it is compared.
+        told: for each field: its name, whether a call of the class sets it, and whether `==` compares it.
     """
     if not told:
         return {}
@@ -1160,18 +1214,22 @@ def _as_data(told: list[list[Any]]) -> dict[str, Any]:
 
 
 def _standard(home: str, name: str) -> Any:
-    """The standard library's class `name` of the module `home`, if that is imported; else None."""
+    """The class `name` of the standard module `home`, if that is imported in this process: the class Counter for
+    `collections` and `Counter`. Otherwise None.
+    """
     return getattr(sys.modules.get(home), name, None) if home in sys.stdlib_module_names - {"builtins"} else None
 
 
 def _as_known(found: Any) -> dict[str, Any]:
-    """What a class needs so that its objects pass `isinstance` for `found`; nothing if `found` is no class."""
+    """The attributes that a class of stand-ins needs so that `isinstance(answer, found)` is true in a test; empty if
+    `found` is no class.
+    """
     return {"__class__": property(lambda self: found)} if isinstance(found, type) else {}
 
 
 def _of_error(self: Any, name: str) -> Any:
-    """An attribute that an exception of the program does not hold itself, asked from the program: a constant, property
-    or method of its class.
+    """An attribute of an exception of the program that the copy in this process lacks, such as a property of its class:
+    asked from the program's process.
     """
     if name.startswith("__") or "_number" not in vars(self):
         raise AttributeError(name)
@@ -1179,7 +1237,9 @@ def _of_error(self: Any, name: str) -> Any:
 
 
 def _words_of(self: BaseException) -> str:
-    """The text of an exception of the program: what its own `__str__` gave, or else that of its built-in class."""
+    """The text of an exception of the program, as `str` gives it: that of the program's own `__str__`, or else that of
+    the built-in class.
+    """
     words: str | None = self._words  # type: ignore[attr-defined]
     built_in: Any = next(kind for kind in type(self).__mro__ if not hasattr(kind, "_words"))
     return str(built_in.__str__(self)) if words is None else words

@@ -1,7 +1,11 @@
-"""The program's side of tests that carry code: loads the program in its jail, and answers what the tests' side asks.
+"""The program's side of tests that carry code: loads the program, and answers the questions of the tests' process.
 
-The tests' side is `remote`, in another jail. Everything here runs in the program's own process, where the program can
-forge it at will: what this side says is the program's answer, and nothing else follows from it.
+There are two processes, each in its own jail. The tests run in one (`run_tests`, `remote`), the program in the other,
+where this module runs. For `assert solve(2) == [4]`, the tests' process asks this one to call `solve` with 2, receives
+`[4]` as JSON, and compares it there.
+
+The program can change anything in its own process, this module as well. So whatever this process sends counts as the
+program's answer and as nothing more: it never sends a verdict on a test.
 """
 
 from __future__ import annotations
@@ -48,8 +52,8 @@ _FUNCTIONS = (
 
 
 def _or_undone(name: str) -> Callable[[Any, Any], Any]:
-    """The function for an operator, such as `add`. If the class answers with `NotImplemented`, so does the function, in
-    place of a TypeError: a test may call the method `__add__` by its name.
+    """The function for an operator, such as `add`. If the program's `__add__` returns NotImplemented, the function
+    returns that in place of raising a TypeError: a test may call `one.__add__(2)` by name and check the result.
     """
     plain, method = getattr(operator, name), f"__{name.rstrip('_')}__"
 
@@ -108,8 +112,12 @@ _MOST_VIEWED = 10_000
 
 
 def _error(name: str = "", arguments: list[object] | None = None) -> tuple[Any, Any, None]:
-    """The type, the exception and no traceback, as `__exit__` takes them, for an exception of the tests: of the
-    built-in type `name`, or three times None if there was no exception.
+    """The arguments of `__exit__` for an exception that a test raised in `with program_object:`: type, exception, and
+    None for the traceback. Three times None if the test raised nothing.
+
+    Args:
+        name: of the built-in class of the exception, such as `ValueError`.
+        arguments: of the exception.
     """
     if not name:
         return None, None, None
@@ -122,8 +130,8 @@ def _error(name: str = "", arguments: list[object] | None = None) -> tuple[Any, 
 
 
 def _views(one: Any) -> list[object]:
-    """The plain data that an object may stand for: its attributes, its texts and numbers, and its items. Asked before
-    the object learns what it is compared with.
+    """The plain data that an object of the program may represent: the values of its attributes, its text, its number,
+    and its items. The tests' process asks for it before it sends what the object is compared with.
     """
     kind, views = type(one), [*_held(one).values()]
     for name, how in (("__str__", str), ("__int__", int), ("__float__", float)):
@@ -138,8 +146,10 @@ _DEEPEST = 5
 
 
 def _state(one: Any, depth: int = _DEEPEST) -> object:
-    """What an object holds, as data: its attributes by name. Objects among them become their attributes in turn;
-    anything else that is no plain data becomes the name of its class.
+    """The attributes of an object as data: `{"x": 1, "y": 2}` for `Point(1, 2)`.
+
+    An object within it becomes `{"": attributes}`. Anything else that is no plain data, such as a function, becomes the
+    name of its class.
     """
     if isinstance(one, (*_CALLABLES, type)) or depth == 0:
         return type(one).__name__
@@ -155,7 +165,7 @@ def _state(one: Any, depth: int = _DEEPEST) -> object:
 
 
 def _held(one: Any) -> dict[Any, Any]:
-    """The attributes that an object itself holds, by name, also those in `__slots__`."""
+    """The attributes of an object itself, by name, also those in `__slots__`: `{"x": 1}` after `one.x = 1`."""
     names = {name for kind in type(one).__mro__ for name in _slots(kind) if hasattr(one, name)}
     return {name: getattr(one, name) for name in names} | getattr(one, "__dict__", {})
 
@@ -167,7 +177,7 @@ def _slots(kind: type) -> list[str]:
 
 
 def _as_plain(value: object) -> Any:
-    """A copy of plain data, alone in a list; an empty list for anything else."""
+    """A copy of plain data, alone in a list: `[5]` for 5. An empty list for an object that is no plain data."""
     try:
         return unpack(pack([value]))
     except Exception:  # noqa: BLE001 - no data, or the program's own doing
@@ -175,8 +185,8 @@ def _as_plain(value: object) -> Any:
 
 
 def _items(one: Any) -> list[object] | tuple[object, ...] | None:
-    """All items of an object that has a length, in a list; the keys of a mapping in a tuple. None if it has no length,
-    or no items that can be read.
+    """All items of an object that has a length, as a list; the keys of a mapping, as a tuple. None if it has no length,
+    or if its items cannot be read.
     """
     kind = type(one)
     if not hasattr(kind, "__len__"):
@@ -199,7 +209,9 @@ _WRAPPERS: tuple[tuple[Any, Callable[[Any], object]], ...] = (
 
 
 def _content(one: Any) -> object:
-    """The data that an object is equal to by a class of the standard library's, which its own leaves that to."""
+    """The data in an object of a program's class that inherits `==` from a standard class: `[1]` for an object of
+    `class Row(UserList)` with that item. None for any other object.
+    """
     for kind, how in _WRAPPERS:
         if isinstance(one, kind) and type(one).__eq__ is kind.__eq__:
             return how(one)
@@ -207,8 +219,10 @@ def _content(one: Any) -> object:
 
 
 def _inside(one: Any) -> list[object] | None:
-    """The parts of an object, at any depth, of which the object says by `in` that it contains them. None if its items
-    can be read, or it has no `__contains__`.
+    """The parts of an object, at any depth, for which `part in one` is true. None if the object's items can be read by
+    iteration or index, or if its class has no `__contains__`.
+
+    The tests' process asks for it before it sends what a test looks for, as in `assert 4 in answer`.
     """
     kind = type(one)
     if not hasattr(kind, "__contains__") or hasattr(kind, "__iter__") or hasattr(kind, "__getitem__"):
@@ -234,7 +248,7 @@ def _inside(one: Any) -> list[object] | None:
 
 def _fields(kind: type) -> list[list[object]]:
     """The fields of a dataclass, without class variables: for each its name, whether a call of the class sets it, and
-    whether the class compares it. An empty list for any other class.
+    whether `==` compares it. `[["x", True, True]]` for a dataclass with the line `x: int`; empty for any other class.
     """
     # in a class that a test has derived, lent objects are there: its fields
     own = [one for one in getattr(kind, "__dataclass_fields__", {}).values() if not isinstance(one, _Lent)]
@@ -242,7 +256,9 @@ def _fields(kind: type) -> list[list[object]]:
 
 
 def _tell_logs(logged: list[list[object]]) -> None:
-    """Have all that the program logs from now on noted in the list; the tests' side decides what of it counts."""
+    """Add all that the program logs from now on to the list `logged`. It travels with the next reply; the tests'
+    process decides by its own levels which records count.
+    """
     import logging
 
     class Teller(logging.Handler):
@@ -263,8 +279,13 @@ async def _next(one: Any) -> tuple[object, ...]:
 
 
 def serve(payload: bytes) -> int:
-    """The entry point of the program's jail for tests that carry code: load the program, and answer until the tests
-    have ended. Returns the exit code.
+    """The entry point of the program's jail: load the program and answer the tests' questions until the tests have
+    ended.
+
+    Returns the exit code.
+
+    Args:
+        payload: JSON of `{"program", "name"}`: the source, and the name of its module.
     """
     asked = json.loads(payload)
     # outside of `ended`: if this fails, the machine has failed, and not the program
@@ -274,9 +295,11 @@ def serve(payload: bytes) -> int:
 
 
 class _Server:
-    """The program's side of the line: keeps the program's objects by number, and does what the tests ask of them.
+    """The program's process in the conversation with the tests' process: keeps the program's objects by number, and
+    does what the tests ask of them, such as to call object 3 with the argument 2.
 
-    Objects that the tests lend to the program are represented by objects of `_Lent`.
+    An object that the tests pass to the program, such as a function, stays in their process. The program gets a `_Lent`
+    in its place.
     """
 
     def __init__(self, line: JailLine, module: types.ModuleType) -> None:
@@ -304,7 +327,7 @@ class _Server:
         self._printed, self._wrong = _Printed(), _Printed()
 
     def run(self, source: str) -> None:
-        """Load the program, report that, and answer until the tests have ended."""
+        """Load the program and report this to the tests' process; then answer its questions until the tests have ended."""
         self._source = source
         try:
             run_program.execute(source, self._module)
@@ -321,7 +344,7 @@ class _Server:
         self._answer_all()
 
     def _help(self) -> None:
-        """Start one more thread that answers, since all others wait for something."""
+        """Start one more thread that answers questions, because all others wait for the tests' process."""
         self._helpers += 1
         if self._helpers < MOST_AT_ONCE:
             threading.Thread(target=self._answer_all, daemon=True).start()
@@ -338,14 +361,16 @@ class _Server:
             self._send(reply, request["in"])
 
     def _send(self, message: dict[str, Any], name: str | None = None) -> None:
-        """Send a message; if it cannot travel, the exception that says so."""
+        """Send a message. If it holds a value that cannot be sent, send the exception that says so."""
         try:
             self._talk.send(message, name)
         except Exception as exc:  # noqa: BLE001 - what cannot travel is told
             self._talk.send(self._raised(exc), name)
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The reply to one request, with what the program has printed, warned of, logged and written meanwhile."""
+        """The reply to one question. It also holds what the program has printed, warned of, logged and written to files
+        meanwhile.
+        """
         sys.stdout, sys.stderr = self._printed, self._wrong
         try:
             self._patch(request.get("patched", {}), request.get("variables", {}))
@@ -370,8 +395,12 @@ class _Server:
         self._warned.append([self._class(category), str(message)])
 
     def _patch(self, patched: dict[str, object], variables: dict[str, str | None]) -> None:
-        """Put what the tests have in the place of standard functions, or, for None, the real ones back; and set the
-        environment.
+        """Replace standard functions by the tests' own, as after `patch("time.sleep", fake)` in a test, and set
+        environment variables.
+
+        Args:
+            patched: by path, such as `time.sleep`: the replacement as JSON; None puts the real function back.
+            variables: environment variables and their values; None removes one.
         """
         os.environ.update({name: value for name, value in variables.items() if value is not None})
         for name in (name for name, value in variables.items() if value is None):
@@ -383,7 +412,9 @@ class _Server:
             setattr(module, name, self._real[path] if value is None else self._unpack(value))
 
     def _enter(self, request: dict[str, Any]) -> None:
-        """Take over the files, the working folder and the arguments that the tests have changed."""
+        """Take over the files, the working folder and `sys.argv` from the tests' process, as far as the tests have
+        changed them.
+        """
         if "files" in request and self._files is not None:
             self._files.take(request["files"])
         if "folder" in request:
@@ -392,7 +423,9 @@ class _Server:
             sys.argv[:] = request["argv"]
 
     def _do_in_loop(self, request: dict[str, Any], loop: int | None) -> dict[str, Any]:
-        """Do what is asked, in the program's event loop behind the loop of the tests, if one runs there."""
+        """Do what the tests ask. If their code runs in an event loop, the program's event loop behind that loop counts
+        as running.
+        """
         reply: dict[str, Any] = {"ok": None}
         match request["do"]:
             case "end":
@@ -410,7 +443,9 @@ class _Server:
         return reply | ({"busy": True} if loop is not None and self._loops.is_busy(loop) else {})
 
     def _do(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Do what is asked: the answer is in `ok`, or `missing` says that the program has no such name."""
+        """Do what the tests ask, such as to call `solve(2)`. Gives `{"ok": answer}`, or `{"missing": True}` if the
+        program does not define the name.
+        """
         if (do := request["do"]) == "names":
             names = getattr(self._module, "__all__", None) or [name for name in vars(self._module) if name[0] != "_"]
             return {"ok": pack(list(names))}
@@ -456,8 +491,13 @@ class _Server:
             _tell_logs(self._logged)
 
     def _change(self, sets: bool, one: Any, request: dict[str, Any]) -> dict[str, Any]:
-        """Set an attribute, or delete it. If the tests have set an attribute of a class or of the module that was there
-        before, to delete it ends their patch: what was there before comes back.
+        """Set an attribute, or delete it. If a test has replaced an attribute of the module or of a class, as by
+        `patch("main.helper", fake)`, to delete it ends that replacement: the program's own value comes back.
+
+        Args:
+            sets: whether to set the attribute; False deletes it.
+            one: the object, class or module.
+            request: the question, with `name` and `value`.
         """
         name, holds = request["name"], isinstance(one, type | types.ModuleType)
         if sets:
@@ -472,8 +512,8 @@ class _Server:
         return {"ok": None}
 
     def _derived(self, request: dict[str, Any]) -> type:
-        """The class that a test derives from one of the program's. Its methods are the tests' own: to call one asks the
-        tests' side.
+        """Make the class for `class Mine(Point)` in a test, where `Point` is the program's. The methods in it are the
+        tests' own: a call of one goes to the tests' process.
         """
         space = {name: _method(self._unpack(part)) for name, part in request["space"].items()}
         space["__module__"] = self._module.__name__
@@ -485,7 +525,9 @@ class _Server:
         return made
 
     def _raised(self, exc: BaseException, depth: int = _MOST_CAUSES) -> dict[str, Any]:
-        """The reply that reports an exception of the program, or one of the tests that has passed through it."""
+        """The reply that reports an exception to the tests' process: one of the program, or one that the tests' own
+        code raised when the program called it.
+        """
         if id(exc) in self._errors:
             return {"raise": {"back": self._errors[id(exc)][1], "notes": [*map(str, getattr(exc, "__notes__", ()))]}}
         try:
@@ -510,10 +552,13 @@ class _Server:
         return kind.__module__ == self._module.__name__
 
     def _own_handle(self, value: object) -> object:
+        """JSON of an object whose class the program itself defines: its number and class. None for any other object."""
         return self._object(value) if self._owns(type(value)) else None
 
     def _handle(self, value: object) -> object:
-        """JSON of what is no plain data; a value that the tests have lent goes back by its number."""
+        """JSON of a value that is no plain data, such as an object of the program: its number. An object of the tests
+        goes back to them by the number that they have given it.
+        """
         if id(value) in self._lent_numbers:
             return {"g": self._lent_numbers[id(value)]}
         if isinstance(value, BaseException):
@@ -525,7 +570,9 @@ class _Server:
         return self._shared.share(value) if isinstance(value, MUTABLE) else self._object(value)
 
     def _object(self, value: object) -> dict[str, object]:
-        """JSON of an object that the tests get a stand-in for: its number, its kind, and its class."""
+        """JSON of an object of the program that stays in this process: its number, its kind (such as `function`), and
+        its class. The tests' process makes a stand-in of it.
+        """
         kind = "class" if isinstance(value, type) else "function" if isinstance(value, _CALLABLES) else "object"
         kind = "coroutine" if isinstance(value, types.CoroutineType) else kind
         kind = "generator" if isinstance(value, types.GeneratorType) else kind
@@ -543,7 +590,7 @@ class _Server:
         return {"h": told}
 
     def _class(self, kind: type) -> dict[str, object]:
-        """JSON of a class: its number for a class of the tests, or else its description."""
+        """JSON of a class: the tests' number if the class was made for a test, otherwise its description."""
         if kind in self._lent_classes:
             return {"own": self._lent_classes[kind]}
         if id(kind) not in self._class_told:
@@ -551,7 +598,9 @@ class _Server:
         return self._class_told[id(kind)]
 
     def _described(self, kind: type) -> dict[str, object]:
-        """What the tests' side must know of a class to make the class of its stand-ins."""
+        """The description of a class by which the tests' process makes a class of stand-ins: its name, bases, fields
+        and so on.
+        """
         bases = [self._class(base) for base in kind.__bases__ if base.__module__ == self._module.__name__]
         builtin = [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins" or base in PLAIN_KINDS]
         plain = next((base for base in PLAIN_KINDS if issubclass(kind, base)), object)
@@ -575,7 +624,7 @@ class _Server:
         }
 
     def _keep(self, value: object) -> int:
-        """The number of an object, by which the tests can ask for it; kept from now on."""
+        """The number of an object, by which the tests' process can ask for it. The object is kept from now on."""
         number = self._numbers.setdefault(id(value), len(self._numbers) + 1)
         self._kept[number] = value
         return number
@@ -584,7 +633,9 @@ class _Server:
         return unpack(value, self._taken)
 
     def _taken(self, value: Any) -> object:
-        """The value for JSON of what is no plain data: an object of the program, or one that the tests lend."""
+        """The value in this process for JSON of an object that is no plain data: the program's own object of that
+        number, or a `_Lent` for an object of the tests.
+        """
         if "h" in value:
             return self._kept[value["h"]]
         if "m" in value:
@@ -621,11 +672,11 @@ class _Server:
     def back(
         self, number: int, what: str, arguments: tuple[object, ...], named: dict[str, object] | None = None
     ) -> Any:
-        """Ask the tests' side about an object that it has lent, and give its answer; raises what the tests' object
-        raises.
+        """Ask the tests' process about an object of the tests, such as to call their function; returns the answer.
+        Raises what the tests' object raises.
 
         Args:
-            number: of the lent object.
+            number: of the tests' object.
             what: the operation, such as `call` or `attr`.
             arguments: of the operation.
             named: its arguments by name.
@@ -644,7 +695,7 @@ class _Server:
         return self._unpack(reply["re"])
 
     def _of_tests(self, told: dict[str, Any]) -> BaseException:
-        """An exception of this side that represents one of the tests."""
+        """The exception in this process for one that the tests' own code raised when the program called it."""
         try:
             error: BaseException = self._unpack(told["class"])(*told["args"])
         except Exception:  # noqa: BLE001 - a class that takes other arguments than its `args`
@@ -653,12 +704,16 @@ class _Server:
         return error
 
     def _input(self, prompt: object = "", /) -> str:
-        """Replaces `input`: asks the tests' side, where the test may have replaced it."""
+        """Replaces `input` for the program. It calls `input` in the tests' process, where a test may have replaced it,
+        as by `patch("builtins.input", return_value="5")`.
+        """
         return str(self.back(0, "input", (str(prompt),)))
 
 
 class _Printed(io.TextIOWrapper):
-    """The program's `sys.stdout` or `sys.stderr`: keeps what is printed, as text or as bytes, for the next reply."""
+    """The program's `sys.stdout` or `sys.stderr`: keeps what is printed until the next reply takes it to the tests'
+    process.
+    """
 
     def __init__(self) -> None:
         super().__init__(io.BytesIO(), "utf-8", "surrogatepass", newline="", write_through=True)
@@ -674,7 +729,9 @@ class _Printed(io.TextIOWrapper):
 
 
 class _TestsInput(io.TextIOBase):
-    """The program's `sys.stdin`: reads from `sys.stdin` of the tests' process, which a test may have replaced."""
+    """The program's `sys.stdin`: reads from `sys.stdin` of the tests' process, which a test may have replaced by
+    `StringIO("5")`.
+    """
 
     def __init__(self, server: _Server) -> None:
         self._server = server
@@ -698,7 +755,7 @@ class _TestsInput(io.TextIOBase):
 
 @functools.cache
 def _named(name: str, *fields: str) -> Any:
-    """A class of named tuples with these fields, for a named tuple of the tests."""
+    """A class of named tuples with these fields, for a named tuple that a test passes to the program."""
     return collections.namedtuple(name, fields, rename=True)
 
 
@@ -708,8 +765,10 @@ _OF_LENT |= {"binds": "_binds", "flags": "_flags"}
 
 
 class _Lent:
-    """An object of the tests as the program has it, such as a function or a node that a test hands to the program.
-    Whatever the program does with it asks the tests' side.
+    """The program's side of an object of the tests, such as the function in `solve(key=by_size)`.
+
+    The object itself stays in the tests' process, where the program cannot look into it. A call, or any other use,
+    becomes a question to that process.
     """
 
     _binds, _flags = False, 0
@@ -741,7 +800,7 @@ class _Lent:
 
     @property
     def __code__(self) -> types.SimpleNamespace:
-        """What decorators read of a function's code: how many arguments it takes, and their names."""
+        """The part of a function's code that decorators read: how many arguments the function takes, and their names."""
         parameters = self.__signature__.parameters.values()
         taken = [part.name for part in parameters if part.kind <= part.POSITIONAL_OR_KEYWORD]
         told = {"co_argcount": len(taken), "co_varnames": (*taken,), "co_flags": self._flags}
@@ -753,23 +812,29 @@ class _Lent:
 
 
 class _LentCode(types.SimpleNamespace):
-    """The code of a lent function, as far as the program may see it; `refuse` raises for anything else."""
+    """The `__code__` of a tests' function in the program's process: the few attributes that the program may read. To
+    read any other calls `refuse`, which raises.
+    """
 
     def __getattr__(self, name: str) -> Any:
         return self.refuse()
 
 
 def _method(value: Any) -> Any:
-    """A lent function as a function that binds as a method in a class; any other value as it is."""
+    """A function of the tests as a function that becomes a method when it is put into a class; any other value
+    unchanged.
+    """
     if not isinstance(value, _Lent) or not value._binds:
         return value
     return lambda *arguments, **named: value(*arguments, **named)
 
 
 def _as_coroutine(one: _Lent, kind: str) -> Any:
-    """A lent coroutine, or coroutine function, as an object that `inspect` and `asyncio` take for one.
+    """A coroutine of the tests, or a function that makes them, as an object that `inspect` and `asyncio` recognize as
+    such.
 
     Args:
+        one: the tests' object.
         kind: `wait` for a coroutine, `call` for a function that makes coroutines.
     """
     if kind == "wait":
@@ -785,11 +850,11 @@ def _as_coroutine(one: _Lent, kind: str) -> Any:
 
 @functools.cache
 def _lent_class(kind: object, *has: str) -> type[_Lent]:
-    """The class for lent objects that have these operators.
+    """The class of `_Lent` objects that have these operators.
 
     Args:
-        kind: the class that they name as their `__class__`: one that tests and program both define, or that of
-            functions; anything else is ignored.
+        kind: the class that such an object gives as its `__class__`: one that both the tests and the program define, or
+            that of functions. Anything that is no class is ignored.
         has: the operators, such as `len`.
     """
     own = {"__class__": property(lambda self: kind)} if isinstance(kind, type) else {}
@@ -797,7 +862,7 @@ def _lent_class(kind: object, *has: str) -> type[_Lent]:
 
 
 def _asking(name: str) -> Callable[..., Any]:
-    """The method for an operator of a lent object: it asks the tests' side."""
+    """The method for an operator of a tests' object, such as `__len__` for `len`: it asks the tests' process."""
 
     def ask(self: _Lent, *arguments: object) -> Any:
         if name in ("exit", "aexit"):
@@ -808,8 +873,8 @@ def _asking(name: str) -> Callable[..., Any]:
 
 
 def _wait(self: _Lent) -> Generator[None, None, Any]:
-    """Wait for an awaitable of the tests. It takes its steps in the tests' event loop, while the program's loop gives
-    its own other tasks their turns.
+    """Wait for an awaitable of the tests, as in `await callback()` in the program. The awaitable takes its steps in the
+    tests' event loop; between them, other tasks of the program's loop run.
     """
     import asyncio
 
@@ -828,7 +893,7 @@ _waiting = itertools.count(1)
 
 
 def _is_async(value: Any) -> bool:
-    """Whether a function makes coroutines, as `inspect` decides it, which is slow to import."""
+    """Whether a function makes coroutines: true for one defined by `async def`."""
     # as `inspect` has it, which is slow to import
     code = getattr(value, "__code__", None)
     return isinstance(code, types.CodeType) and bool(code.co_flags & _COROUTINE)

@@ -1,9 +1,13 @@
-"""Objects of the tests' side that stand for objects of the program, which runs in another jail; `remote` makes them.
+"""Stand-ins: objects in the tests' process that represent objects of the program, which runs in another process.
 
-A test uses such a stand-in like the object itself; whatever it does with it is asked from the program. But the program
-must not decide what the test wants to know. So an object that a function of the program returned is never equal to
-plain data, nor greater, nor a term beside it in a sum, whatever its class defines. Only for objects that the test has
-made itself, by calling a class that it named, does the class define these operators.
+Tests that carry code run in one jail, the program in a second one. After `tree = make_tree()` in a test, the tree
+itself is in the program's process; the test has a `StandIn`. Whatever the test does with it, such as `tree.size` or
+`tree + 1`, is sent to the program's process as a question. `remote` makes the stand-ins.
+
+The program is hostile. It could return an object whose `__eq__` is always true, and so pass `assert f(2) == [4]`. So
+the program's class must not decide whether its own answer is right. If a function of the program returned the object,
+the stand-in compares the data that the object holds, or ends the test with a NotComparableError. Only for objects that
+the test itself has made, as by `Point(1, 2)`, does the program's class define `==`, `<`, `+` and so on.
 """
 
 from __future__ import annotations
@@ -52,19 +56,26 @@ _LOOKS_AT_DATA = {*_LOOKS, "copy", "split", "rsplit", "splitlines"}
 
 
 class NotComparableError(BaseException):
-    """Ends a test: the program answered with an object of its own, and the test needs data. As a BaseException, it
-    passes by a test's `except Exception`.
+    """Ends a test: the program answered with an object of its own class, and the test needs data, as in `assert f(2) <
+    4`.
+
+    It is a BaseException, so that a test's `except Exception` does not catch it.
     """
 
 
 class CannotTravelError(BaseException):
-    """Ends a test that needs the program in its own interpreter."""
+    """Ends a test that works only with the program in the tests' own process, as one that replaces `open` by its own
+    function.
+    """
 
 
 def named(found: Any, name: str) -> Any:
-    """Return `found`, which a test calls `name`. If it is a class of the program, and the name begins with a capital
-    letter, note that the test means a class by it: only objects of such classes may say what they equal. Else a program
-    could put a class in the place of a function.
+    """Return `found`, the value of the attribute or global variable `name` of the program, as in `from main import
+    Point`.
+
+    If it is a class and the name begins with a capital letter, note that the test uses it as a class: only objects of
+    such classes may decide what they equal. Otherwise a program could define a class `solve` in place of the function,
+    and `solve(2) == 4` would ask that class.
     """
     if isinstance(found, StandInClass) and name.lstrip("_")[:1].isupper():
         type.__setattr__(found, "_is_class", True)
@@ -72,8 +83,10 @@ def named(found: Any, name: str) -> Any:
 
 
 def told_of(exc: BaseException | None) -> tuple[object, ...]:
-    """An exception of the tests as the program is told of it: the name of its built-in type, and its arguments as text;
-    an empty tuple for None. Of an AssertionError no arguments: they say what the test expects.
+    """What the program learns of an exception that a test raised: `("ValueError", ["no"])` for `ValueError("no")`.
+
+    That is the name of the built-in class and the arguments as text. An AssertionError travels without arguments, which
+    may hold what the test expects. For None, as at the normal end of a `with`, an empty tuple.
     """
     if exc is None:
         return ()
@@ -88,15 +101,16 @@ def built_in(kind: type) -> str:
 
 
 def _plain_or_text(value: object) -> object:
+    """The value if it is None, a truth value or a number; otherwise its text: `1` for 1, `'[1]'` for `[1]`."""
     return value if value is None or type(value) in (bool, int, float) else str(value)
 
 
 def is_thrown(exc: BaseException | None) -> bool:
-    """Whether a test raised this exception on purpose, so that a context manager of the program handles it.
+    """Whether a test raised this exception on purpose within `with program_object:`. True for `raise ValueError` or `1
+    / 0`.
 
-    It did if the exception comes in every case: by `raise`, or by an expression such as `1 / 0` that names nothing of
-    the program. Any other exception, also one by a `raise` behind an `if`, may be the test's verdict on the program,
-    which the program must not swallow.
+    Then the program's `__exit__` may swallow the exception. It may not swallow a failed `assert`, nor an exception that
+    comes in some cases only, such as `if f(2) != 4: raise ValueError`. By that the test says that the program is wrong.
     """
     if not isinstance(exc, Exception) or isinstance(exc, AssertionError | unittest.SkipTest):
         return False
@@ -114,16 +128,18 @@ def is_thrown(exc: BaseException | None) -> bool:
 
 
 def is_raised(exc: BaseException) -> bool:
-    """Whether a `raise` of the tests raised the exception; not an `assert`, nor the expression behind the `raise`."""
+    """Whether a `raise` statement of the tests raised the exception. False if an `assert` raised it, or the expression
+    in `raise f(1)`.
+    """
     trace, path = next(reversed(_places(exc)), (None, [None]))
     return trace is not None and isinstance(path[-1], ast.Raise) and _is_whole(path[-1], trace)
 
 
 def _places(exc: BaseException) -> list[tuple[types.TracebackType, list[Any]]]:
-    """Where an exception passed through code of the tests, innermost last: each as its traceback, and the path of
-    syntax nodes from the module down to the place.
+    """The places in the tests' code through which an exception passed, from the outermost to the innermost.
 
-    Nodes are compared, since compiled code differs from one version of Python to the next.
+    Each place is the traceback and the path of syntax nodes that leads to it, such as module, function, `with`,
+    `raise`. Nodes are compared instead of compiled code, which differs between versions of Python.
     """
     found, trace = [], exc.__traceback__
     while trace is not None:
@@ -145,19 +161,23 @@ _parsed = lru_cache(8)(ast.parse)
 
 
 def _span(node: Any) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Where a node begins and ends, as pairs of line and column."""
+    """The position of a syntax node in the text: its begin and its end, as pairs of line and column. `((1, 0), (1, 5))`
+    for the statement `x = 1`.
+    """
     return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
 
 
 def _span_of_step(frame: types.FrameType, step: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Where the source of one step of compiled code begins and ends, as pairs of line and column."""
+    """The position in the text of one step of compiled code: its begin and its end, as pairs of line and column."""
     first, last, begin, end = next(itertools.islice(frame.f_code.co_positions(), step // 2, None))
     # a step without a position counts as all of the text
     return (first or 0, begin or 0), (last or sys.maxsize, end or 0)
 
 
 def _is_whole(node: ast.AST, trace: types.TracebackType) -> bool:
-    """Whether an exception passed at the step that is all of `node`, and not one of its parts."""
+    """Whether the exception was raised by `node` itself, and not by a part of it: in `1 / f(0)`, by the division and
+    not by `f(0)`.
+    """
     return _span(node) == _span_of_step(trace.tb_frame, trace.tb_lasti)
 
 
@@ -168,12 +188,12 @@ def _parts(node: ast.AST) -> Iterator[Any]:
 
 
 def _ran(path: list[Any], now: tuple[int, int] | None) -> Iterator[Any]:
-    """The nodes that ran before the end of a path: since its function began, or since the `with` statement that is left
-    now.
+    """The syntax nodes that ran before the exception: since the test's function began, or since the `with` statement
+    that ends now.
 
     Args:
-        path: the nodes from the module down to the place at which an exception passed.
-        now: where that `with` begins, as line and column; None if there is none.
+        path: the nodes from the module down to the place at which the exception passed.
+        now: line and column at which that `with` begins; None if no `with` ends.
     """
     parts = path[:1]
     for node in reversed(path):
@@ -192,8 +212,8 @@ _LOOPS_IN_ONE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _nodes_of(parts: Iterable[ast.AST], path: list[Any]) -> Iterator[Any]:
-    """All nodes within `parts` that have a position. Left out are functions, comprehensions and assertions that do not
-    hold the end of the path: they run elsewhere, are over, or end the test if they fail.
+    """All nodes within `parts` that have a position in the text. Functions, comprehensions and assertions are left out
+    unless the path leads through them: they run at another time, or have passed.
     """
     for node in parts:
         if node in path or not isinstance(node, (*_OWN_CODE, *_LOOPS_IN_ONE, ast.Assert)):
@@ -202,11 +222,11 @@ def _nodes_of(parts: Iterable[ast.AST], path: list[Any]) -> Iterator[Any]:
 
 
 def _forks(node: Any, path: list[Any]) -> bool:
-    """Whether a node lets the end of a path run only in some cases, such as an `if` before it; false if the path ends
-    within the condition of that `if`.
+    """Whether this node makes it depend on a value if the end of the path is reached: true for an `if` before the
+    `raise`. False if the exception was raised in the condition itself, as in `if 1 / 0:`.
 
     Args:
-        path: the nodes from the module down to the place at which an exception passed.
+        path: the nodes from the module down to the place at which the exception passed.
     """
     match node:
         case ast.If() | ast.IfExp() | ast.While():
@@ -238,7 +258,9 @@ _PURE_MODULES = {"collections", "datetime", "decimal", "fractions", "json", "mat
 
 
 def _is_alone(trace: types.TracebackType, path: list[Any]) -> bool:
-    """Whether the expression that raised is made of constants and of what Python itself defines, such as `1 / 0`."""
+    """Whether the expression that raised consists of constants and of Python's own functions, such as `1 / 0` or
+    `int("x")`. Then it raises whatever the program does.
+    """
     frame, nodes = trace.tb_frame, [*ast.walk(path[0])]
     known = {*constants_of(path[0]), *(name for name, one in set_once(nodes).items() if isinstance(one, ast.Constant))}
 
@@ -253,7 +275,13 @@ def _is_alone(trace: types.TracebackType, path: list[Any]) -> bool:
 
 
 def _is_of_python(name: str, one: Any) -> bool:
-    """Whether a name means a class, function or module of Python that gives the same for the same arguments."""
+    """Whether a name is Python's own class, function or module that gives the same result for the same arguments: true
+    for `len` and `math`, false for a `len` that the program defines, and for `open`.
+
+    Args:
+        name: as the test writes it.
+        one: its value.
+    """
     if isinstance(one, types.ModuleType):
         return one.__name__ in _PURE_MODULES
     is_own = type(one) in (type, types.FunctionType, types.BuiltinFunctionType)
@@ -270,7 +298,7 @@ _OF_DATA = (
 
 
 def set_once(nodes: Sequence[ast.AST]) -> dict[str, ast.expr]:
-    """The variables that are set once, by an assignment such as `x = 1`, with the value's node."""
+    """The variables that are assigned exactly once, by a statement such as `x = 1`, each with the node of its value."""
     stored = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
     stored += Counter(node.arg for node in nodes if isinstance(node, ast.arg))
     told = [node for node in nodes if isinstance(node, ast.Assign) and len(node.targets) == 1]
@@ -279,8 +307,8 @@ def set_once(nodes: Sequence[ast.AST]) -> dict[str, ast.expr]:
 
 
 def constants_of(tree: ast.Module) -> dict[str, ast.expr]:
-    """The variables that one assignment sets to plain data, with the value's node: those that tests only read items of,
-    and whose items never change.
+    """The variables that hold constant data in the tests, each with the node of its value: `CASES` after `CASES = [1,
+    2]`, if the tests only read items of it, as by `CASES[0]`, and no item is itself a list or dictionary.
     """
     nodes = [*ast.walk(tree)]
     looked_up = {id(node.value) for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)}
@@ -296,7 +324,9 @@ def constants_of(tree: ast.Module) -> dict[str, ast.expr]:
 
 
 def is_data(value: ast.expr, constants: dict[str, ast.expr]) -> bool:
-    """Whether an expression is made of literals, operators and variables in `constants` alone, without any call."""
+    """Whether an expression consists of literals, operators and variables in `constants`, without any call: true for
+    `[1, 2 + 3]`, false for `[f(1)]`.
+    """
     nodes = [*ast.walk(value)]
     return all(
         isinstance(node, _OF_DATA) and (not isinstance(node, ast.Name) or node.id in constants) for node in nodes
@@ -304,19 +334,24 @@ def is_data(value: ast.expr, constants: dict[str, ast.expr]) -> bool:
 
 
 def is_of_tests(code: types.CodeType) -> bool:
-    """Whether code belongs to the tests, and not to a framework."""
+    """Whether compiled code belongs to the tests: true for a test's function, false for code of pytest or the standard
+    library.
+    """
     return code.co_filename.startswith("<tests") or code.co_filename.endswith(PYTEST_FILE)
 
 
 def number_of(one: Any) -> int:
-    """The number by which the program knows the object for which a stand-in stands."""
+    """The number of the program's object that a stand-in represents. Questions to the program name the object by it."""
     number: int = object.__getattribute__(one, "_number")
     return number
 
 
 class LentDefault:
-    """A default value of a function that the tests lend to the program. The program may hand it on to a function of
-    theirs, and cannot look at it.
+    """Replaces a default value of a test's function on its way to the program.
+
+    If a test passes the program a function such as `def check(got, expected=[4])`, the default may be the right answer.
+    So the program's process gets this wrapper. It can pass the wrapper to a function of the tests, but cannot see the
+    value.
     """
 
     def __init__(self, value: object) -> None:
@@ -324,28 +359,29 @@ class LentDefault:
 
 
 def own_default(value: Any) -> Any:
-    """The value of a `LentDefault`, for a function of the tests that is given one; any other value as it is.
-
-    The program can pass such a default on, but not look at it.
-    """
+    """The value inside a `LentDefault`, for a function of the tests that receives it back; any other value unchanged."""
     return value.value if isinstance(value, LentDefault) else value
 
 
 def _signature_of(one: Any) -> Any:
-    """The signature of a function or class of the program; `inspect.signature` reads it from a stand-in."""
+    """The signature of a function or class of the program, asked from its process: what `inspect.signature(solve)`
+    gives in a test.
+    """
     *parameters, result = one._program.operate("signature", one._number)
     told = [[*part[:2], [own_default(own) for own in part[2]], *part[3:]] for part in parameters]
     return code_values.signature([*told, result])
 
 
 def _annotations_of(one: Any) -> dict[str, object]:
-    """The annotations of a function of the program, by the name of the parameter."""
+    """The annotations of a function of the program, by parameter: `{"x": int}` for `def solve(x: int)`."""
     told = one._program.operate("annotations", one._number)
     return {str(name): code_values.hint(hint) for name, hint in told.items()}
 
 
 class StandInFunction:
-    """Stands for a function of the program: to call it calls that function in the other jail."""
+    """The tests' side of a function of the program, such as `solve` after `from main import solve`. A call of it,
+    `solve(2)`, calls the function in the program's process and gives its result.
+    """
 
     __signature__ = property(_signature_of)
     __annotations__ = property(_annotations_of)
@@ -363,8 +399,9 @@ class StandInFunction:
 
 
 class StandInMethod(StandInFunction):
-    """Stands for a function that the program has written in Python. In a class of the tests it is a method, as the
-    function itself would be: after `class Tests: run = solve`, `Tests().run(1)` calls `solve` with the object and 1.
+    """The tests' side of a function that the program has written in Python. It becomes a method in a class of the
+    tests, as any such function does: after `class Tests: run = solve`, `Tests().run(1)` calls `solve` with the object
+    and 1.
     """
 
     def __get__(self, one: object, kind: type | None = None) -> Any:
@@ -378,8 +415,10 @@ _OF_KIND = {"__members__", "__slots__", "__abstractmethods__", "__match_args__"}
 
 
 class LikeBuiltIn(type):
-    """The metaclass of the exception classes that represent the program's on this side. A class that stands for
-    Python's own `Exception`, say, equals that.
+    """The metaclass of classes that replace a built-in exception class in the tests' process.
+
+    If the program defines `OddError = ValueError`, a test gets a subclass of ValueError for `OddError`. The subclass
+    equals ValueError, so that `OddError == ValueError` is still true in a test.
     """
 
     def __eq__(cls, other: object) -> bool:
@@ -390,8 +429,10 @@ class LikeBuiltIn(type):
 
 
 class StandInErrorClass(LikeBuiltIn):
-    """The metaclass of exception classes that the program defines. Tests can catch such exceptions like any other. To
-    call such a class makes the exception in the program, and to read an attribute asks the program.
+    """The metaclass of the tests' side of exception classes that the program defines, such as `EmptyError`.
+
+    A test can write `except EmptyError`. A call, `EmptyError("no")`, makes the exception in the program's process, and
+    attributes of the class are read there.
     """
 
     _number: int
@@ -409,8 +450,10 @@ class StandInErrorClass(LikeBuiltIn):
 
 
 class StandInClass(type):
-    """The metaclass of stand-ins for other classes of the program. To call such a class makes an object in the program.
-    A class statement of the tests that is built on one has the program make a class, too.
+    """The metaclass of the tests' side of all other classes of the program, such as `Point`.
+
+    A call, `Point(1, 2)`, makes the object in the program's process and gives a stand-in for it. For `class
+    Mine(Point)` in a test, the program's process makes such a class, too.
     """
 
     _number: int
@@ -482,7 +525,9 @@ _own_super = super
 
 
 def _super(*given: Any) -> Any:
-    """Replaces `super`: in a class of the tests that is built on one of the program's, it asks the program."""
+    """Replaces the built-in `super` in the tests' process. In `class Mine(Point)` of a test, `super().move()` calls the
+    program's `Point.move`; anywhere else, it is Python's own `super`.
+    """
     if not given:
         frame = sys._getframe(1)
         given = (frame.f_locals["__class__"], frame.f_locals[frame.f_code.co_varnames[0]])
@@ -490,7 +535,9 @@ def _super(*given: Any) -> Any:
 
 
 class _Above:
-    """What `super()` gives in such a class: attributes as the program defines them above it."""
+    """The result of `super()` in a test's class that is built on a class of the program: to read `super().move` asks
+    the program's process.
+    """
 
     def __init__(self, kind: StandInClass, one: Any) -> None:
         self.kind, self.one = kind, one
@@ -501,11 +548,11 @@ class _Above:
 
 
 class StandIn:
-    """Stands for an object of the program. What a test does with it is asked from the program, but for what the module
-    says that the program's class may not decide.
+    """The tests' side of an object of the program. Whatever a test does with it is asked from the program's process,
+    except for comparisons that the program's class must not decide; see the module.
 
-    An object is "made by the test" (`_made`) if the test has called a class of the program that it named; any other is
-    an answer of the program.
+    `_made` says who made the object. It is true for `Point(1, 2)` in a test, where the test itself has named and called
+    the class. It is false for an answer of the program, such as the result of `solve(2)`.
     """
 
     _program: Any
@@ -584,12 +631,14 @@ class StandIn:
         return one._plainly(name, call, *arguments, **named)
 
     def _plainly(self, name: str, method: Callable[..., Any], /, *arguments: object, **named: object) -> Any:
-        """Call a method that plain data has as well, such as `startswith`, of an object that a function returned. It
-        must not answer for the test.
+        """Call a method that built-in data has too, such as `startswith`, on an answer of the program.
+
+        In `assert f(2).startswith("a")`, a class of the program could define `startswith` to be always true. So the
+        data in the object answers, or `_checked_answer` checks what the program says.
 
         Args:
             name: of the method.
-            method: calls it in the program.
+            method: calls it in the program's process.
             arguments: of the call.
             named: its arguments by name.
         """
@@ -615,13 +664,13 @@ class StandIn:
         return any(item is one or item == one for one in (self if self._inside[1] is None else self._inside[1]))
 
     def _looked_over(self, name: str, found: Any, length: int | None) -> Any:
-        """Return the keys, values, items or parts that the program says the object has, if they are as many as it
-        holds.
+        """Return the keys, values or items that the program gave, if their number is the object's length. So a test
+        cannot be shown three keys of an object with `len(one) == 4`.
 
         Args:
             name: of the method that the test called, such as `keys`.
-            found: what the program gave for that.
-            length: how many there must be; if None, as many as the object's length.
+            found: the program's result of that method.
+            length: the number that there must be; None means the object's own length.
 
         Raises:
             NotComparableError: there are more or fewer.
@@ -640,10 +689,10 @@ class StandIn:
         return iter(items) if hasattr(type(found), "__next__") else found
 
     def _items(self) -> list[Any] | tuple[Any, ...] | None:
-        """The items of a collection that a function returned; those of a mapping are a tuple. None for any other
-        object.
+        """The items of a collection that a function of the program returned, as a list; the keys of a mapping, as a
+        tuple. None for an object that is no such collection.
 
-        They are asked for once, so that all that a test reads of them agrees.
+        They are asked once, so that `len(one)`, `one[0]` and `for item in one` agree with each other.
         """
         if self._made or self._plain is not None:
             return None
@@ -663,13 +712,14 @@ class StandIn:
         return length
 
     def _look(self, what: str) -> None:
-        """Note that a test has read the length, or the items, of an object that has no list of items.
+        """Note that a test has read the length of an object, or has iterated over it, if the object has no fixed list
+        of items.
 
         Args:
             what: `its length` or `an iteration`.
 
         Raises:
-            NotComparableError: the test has read both, which need not agree in such an object.
+            NotComparableError: the test has read both, and the object need not give the same number for both.
         """
         is_other = self._looked not in ("", what)
         if self._inside[1] is not None and self._inside[0] == self._length[0]:
@@ -774,7 +824,9 @@ class StandIn:
         return items[0]
 
     def _equals_anything(self) -> bool:
-        """Whether the program's class says that the object equals even a new `object()`."""
+        """Whether the program's class has an `__eq__` that is true for anything: the object equals even a new
+        `object()`.
+        """
         noted = dict(self._program.withheld)
         try:
             return self._operate("eq", object()) is True
@@ -785,22 +837,23 @@ class StandIn:
             self._program.withheld = noted
 
     def _states(self, other: Any) -> tuple[Any, object, object]:
-        """Of two objects, one of which the test has made: that one, what it holds, and what the other one, an answer,
-        holds.
+        """For a comparison of an object that the test made with an answer of the program, such as `Point(1, 2) == f()`:
+        the test's object, what that holds, and what the answer holds.
 
-        An answer's state is the one that was recorded before the program saw the test's object, so that no class can
-        change it to agree.
+        The answer's state was recorded before the program received the test's object. So its class cannot copy the
+        expected values into the answer.
         """
         answer, made = (self, other) if other._made else (other, self)
         held = answer._operate("state") if answer._frozen is None else answer._frozen[0]
         return made, made._operate("state"), held
 
     def _holds_the_same(self, made: Any, wanted: object, held: Any) -> bool:
-        """Whether an answer holds the data from which the test has made the object that it is compared with.
+        """Whether an answer of the program holds the data that the test's object was made of: 1 and 2 in `f() ==
+        Point(1, 2)`.
 
         Args:
             made: the test's object.
-            wanted: what that holds.
+            wanted: what that holds, such as `{"x": 1, "y": 2}`.
             held: what the answer holds.
         """
         given = made._given
@@ -828,22 +881,24 @@ class StandIn:
 
     @staticmethod
     def _covers(covered: frozenset[object], given: frozenset[object], is_whole: bool) -> bool:
-        """Whether fields hold all data that an object was made of. Zeros may be missing if all fields are the same.
+        """Whether fields hold all the data that an object was made of. A zero may be missing if all fields agree.
 
         Args:
             covered: the data in these fields.
             given: the data that the object was made of.
-            is_whole: whether all fields are the same.
+            is_whole: whether all fields agree.
         """
         return given <= covered or (is_whole and frozenset(filter(None, given)) <= covered)
 
     def _others(self) -> list[Any]:
-        """Objects of the same class that the test has made of other data."""
+        """Objects of the same class that the test has made of other data: `Point(3, 4)` for `Point(1, 2)`."""
         found = [one for one in self._program.made if type(one) is type(self) and one._given != self._given]
         return found[-_MOST_OTHERS:]
 
     def _differs(self, parts: dict[str, Any]) -> bool:
-        """Whether an object that is made of other data holds something else in one of these fields."""
+        """Whether an object made of other data, such as `Point(2, 2)` beside `Point(1, 2)`, has another value in one of
+        these fields. Otherwise the fields are the same for all objects, so equal fields prove nothing.
+        """
         for one in self._others() or self._program.made_otherwise(self):
             state = one._operate("state")
             if isinstance(state, dict) and any(not _alike(state.get(name), part) for name, part in parts.items()):
@@ -851,10 +906,11 @@ class StandIn:
         return False
 
     def _knows(self, other: object) -> bool:
-        """Whether the object says by itself that it is `other`, before the program sees `other`.
+        """Whether the program knows by itself that its object equals `other`, before it is sent `other`: as in `assert
+        f(2) == 4`, if the object stands for 4.
 
-        The program says which data the object may be, and its class then says which of these it equals: that must be
-        `other` alone. So the program has one guess, as if it had returned the data.
+        The program must first say which data the object may be, and the class must then equal `other` and none of the
+        rest. So the program has one guess, as if it had returned plain data.
         """
         kinds = (int, float, complex, Decimal) if isinstance(other, int | float | complex | Decimal) else (type(other),)
         views = self._program.ask({"do": "op", "op": "views", "h": self._number, "args": []})
@@ -872,30 +928,33 @@ class StandIn:
         return not self._equals_anything() and self._operate("eq", _unequal(other)) is not True
 
     def _may_meet(self, other: object) -> bool:
-        """Whether the program's own class may say how this object compares with `other`: if the test has made one of
-        them, or if both are of that class.
+        """Whether the program's own class may decide a comparison with `other`: if the test has made one of the two
+        objects, or if both are of the same class of the program.
         """
         is_own = type(self) is type(other) and isinstance(type(self), StandInClass)
         return isinstance(other, StandIn) and (self._made or other._made or is_own)
 
     def _is_data(self, other: object) -> bool:
-        """Whether the data in this object is compared, and not the object: with plain data, or with another object that
-        holds data, unless the test has made both.
+        """Whether a comparison is about the built-in data that the object holds, as for a program's class built on
+        `list`. True beside plain data such as `[4]`, or beside a second object with data, unless the test has made
+        both.
         """
         if self._plain is None or not isinstance(other, StandIn):
             return self._plain is not None
         return other._plain is not None and not (self._made and other._made)
 
     def _meet(self, name: str, other: object) -> Any:
-        """The result of a binary operator, such as `add` or `lt`, with another operand."""
+        """The result of a binary operator with another operand: `_meet("lt", 4)` for `answer < 4`."""
         if self._is_data(other) and (name in _COMPARING or not (self._made or self._may_meet(other))):
             how = getattr(self._plain, f"__{name.rstrip('_')}__", None)
             return NotImplemented if how is None else how(self, other)
         return self._marked(name, other, self._operate(name, other))
 
     def _marked(self, name: str, other: object, answer: Any) -> Any:
-        """The result of an operator. If it is of arithmetic with plain data, it is marked, since a test may compare by
-        it: a difference of 0 would be the program's word that an object equals the data.
+        """The result of an operator, with a mark if it is arithmetic with plain data, as `answer - 4` is.
+
+        A test may compare by such a result: `assert answer - 4 == 0`. Then the program's class would decide that its
+        answer is right. With the mark, to read the result as data ends the test.
         """
         if answer is NotImplemented:
             return answer
@@ -919,17 +978,18 @@ class StandIn:
         return answer
 
     def _refuse_read(self, least: int = 2) -> None:
-        """Raise NotComparableError if the object is the result of arithmetic with data, and is now read as data.
+        """End the test (NotComparableError) if this object is a marked result such as `answer - 4`, and is now read as
+        data.
 
         Args:
-            least: the mark (`_met`) from which on it is refused.
+            least: the lowest mark (`_met`) that is refused.
         """
         if self._met >= least and not (self._made and least > 1):
             raise NotComparableError(f"the program's {type(self).__name__} is compared by arithmetic with data")
 
     def _operate(self, name: str, *others: object) -> Any:
-        """Ask the program for an operator of the object. If the test has made the object, a result of its class counts
-        as made by the test, too.
+        """Ask the program for the result of an operator on the object, such as `len`. If the test has made the object,
+        a result of the same class counts as made by the test as well.
         """
         answer = self._program.operate(name, self._number, *others)
         if isinstance(answer, StandIn) and type(answer) is type(self) and self._made:
@@ -943,7 +1003,9 @@ _ABOUT = 0.1
 
 
 def given_of(value: Any) -> frozenset[object]:
-    """All numbers, texts and so on in data, at any depth: what a test makes an object of, or what an object holds."""
+    """All numbers, texts and other values in data, at any depth: `{1.0, "a"}` for `[1, ["a"]]`. For a stand-in, the
+    data that the test has made it of.
+    """
     # by its type: a mock may pass for a stand-in by `isinstance`
     if issubclass(type(value), StandIn):
         return frozenset(value._given)
@@ -967,7 +1029,9 @@ def given_of(value: Any) -> frozenset[object]:
 
 
 def otherwise(data: Any) -> Any:
-    """Data of the same kind that differs, such as `[2, 2]` for `[1, 2]`; None if there is no way known here."""
+    """Data of the same kind with another value, such as `[2, 2]` for `[1, 2]`; None if no such value is known here, as
+    for None.
+    """
     if isinstance(data, bool):
         return not data
     if isinstance(data, int | float | Decimal | Fraction):
@@ -989,7 +1053,9 @@ def otherwise(data: Any) -> Any:
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Whether two states are the same, up to rounding errors of floats."""
+    """Whether two states of objects are equal, up to rounding errors of floats: `{"x": 0.3}` and `{"x": 0.1 + 0.2}`
+    are.
+    """
     if isinstance(one, float) or isinstance(other, float):
         numbers = isinstance(one, int | float) and isinstance(other, int | float)
         return numbers and math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-9)
@@ -1003,7 +1069,7 @@ def _alike(one: Any, other: Any) -> bool:
 def _unequal(data: Any) -> object:
     """Data that does not equal `data`, mostly of the same kind: `[1, None]` for `[1]`, 4 for 3.
 
-    An object that says it equals this, too, would equal anything.
+    It is asked as a check: an object that equals `[1]` and `[1, None]` equals anything.
     """
     if isinstance(data, list | tuple | str | bytes):
         more: Any = {list: [None], tuple: (None,), str: "~", bytes: b"~"}
@@ -1014,10 +1080,11 @@ def _unequal(data: Any) -> object:
 
 
 class Difference:
-    """The difference between an object of the program and plain data, as the program's class has it.
+    """The result of `answer - 4`, where the program's class did the subtraction. It lives in the tests' process.
 
-    It equals the value that it should have. But a difference of 0 would be the program's word that both are the same.
-    So no test may see whether it is 0, nor compare it with a bound: that ends the test.
+    It equals the value that the program gave, such as 3. But if a test could see that it is 0, or less than a bound,
+    the program would decide that its own answer is right. So the test ends if it compares the result with a bound, as
+    in `abs(answer - 4) < 1e-6`, or finds it equal to 0.
     """
 
     def __init__(self, value: Any, name: str) -> None:
@@ -1059,8 +1126,8 @@ class Difference:
 
 
 def found_in_class(self: Any, one: Any, kind: type | None = None) -> Any:
-    """The `__get__` of a program's descriptor that a class of the tests has inherited: asks the program for the
-    attribute.
+    """The `__get__` of a descriptor of the program, such as its own kind of property, in a class that a test builds on
+    the program's class. It reads the attribute in the program's process.
     """
     if not isinstance(one, StandIn):
         return self
@@ -1069,10 +1136,11 @@ def found_in_class(self: Any, one: Any, kind: type | None = None) -> Any:
 
 
 class NearOne(Difference):
-    """The quotient of a program's object and plain data, as `price / 10.0`, if it is about 1.
+    """The result of `price / 10.0` if it is about 1, where the program's class did the division. It lives in the tests'
+    process.
 
-    The program's own division would tell a test that both are nearly the same. So adding to it, subtracting from it
-    or comparing it with a bound ends the test, as for a `Difference`.
+    By it a test could see that `price` is nearly 10, and the program would decide that. So `price / 10.0 - 1`, or a
+    comparison with a bound, ends the test, as for a `Difference`.
     """
 
     def _plus(self, other: Any) -> Any:
@@ -1082,7 +1150,9 @@ class NearOne(Difference):
 
 
 class StandInIterator(StandIn):
-    """Stands for an iterator that the program holds, such as that of a list, or a `zip`: `next` asks the program."""
+    """The tests' side of an iterator of the program, such as a `zip`: each `next` takes one item from it in the
+    program's process.
+    """
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -1096,8 +1166,8 @@ class StandInIterator(StandIn):
 
 
 class StandInView(StandIn):
-    """Stands for a view of a dictionary's keys or items, or of bytes. It equals a set, or bytes, that holds what it
-    gives.
+    """The tests' side of a view such as `answer.keys()`, or of a memoryview. It is compared here, by its items:
+    `answer.keys() == {"a"}` never asks the program.
     """
 
     def __eq__(self, other: object) -> Any:
@@ -1118,18 +1188,19 @@ VIEWS = {type({}.keys()).__name__, type({}.items()).__name__, memoryview.__name_
 
 
 def as_of_data(program: Any, found: Any, name: str) -> Any:
-    """An attribute of an object that the test has not made. A method that plain data has as well is wrapped, so that
-    its answer is checked (`_checked_answer`).
+    """An attribute of an object that the test has not made. If it is a method that built-in data has too, such as
+    `startswith`, calls of it are checked (`_checked_answer`).
     """
     is_method = name in _PLAIN_METHODS and isinstance(found, StandInFunction)
     return partial(_checked_answer, program, found, name) if is_method else found
 
 
 def _checked_answer(program: Any, method: Callable[..., Any], name: str, /, *arguments: object, **named: object) -> Any:
-    """Call a method that plain data has as well, such as `startswith`, and give its answer.
+    """Call a method that built-in data has too, such as `startswith`, in the program's process, and give its result.
 
     Raises:
-        NotComparableError: the answer could say just what the test hopes for, such as True, or the argument itself.
+        NotComparableError: by that result the program would decide the test, as by True for `f(2).startswith("a")`, or
+            by the argument itself.
     """
     given = [*arguments, *named.values()]
     program.is_told |= bool(given)
@@ -1153,7 +1224,7 @@ def _checked_answer(program: Any, method: Callable[..., Any], name: str, /, *arg
 
 
 def _operator(name: str, *, swapped: bool = False) -> Callable[[StandIn, object], Any]:
-    """The method of StandIn for a binary operator, such as `add`; if `swapped`, for `__radd__`."""
+    """The method of StandIn for a binary operator: `__add__` for `add`, or `__radd__` if `swapped`."""
 
     def operate(self: StandIn, other: object) -> Any:
         if not swapped:
@@ -1167,7 +1238,7 @@ def _operator(name: str, *, swapped: bool = False) -> Callable[[StandIn, object]
 
 
 def _unary(name: str) -> Callable[..., Any]:
-    """The method of StandIn for an operator that takes this object alone, such as `neg`, or a key beside it."""
+    """The method of StandIn for an operator without a second operand, such as `neg`, or with a key, such as `setitem`."""
 
     def operate(self: StandIn, *others: object) -> Any:
         self._refuse_read(1 if name in (*_ROUNDING, "int", "index") else 2)
@@ -1213,12 +1284,16 @@ _OF_STAND_IN = {
 
 
 def of_data(plain: type, over: set[str], fields: list[str]) -> dict[str, Any]:
-    """What the class of stand-ins defines for a class of the program that is built on plain data, such as `list`.
+    """The attributes of the stand-ins' class, for a class of the program that is built on data, such as `class
+    Row(list)`.
+
+    Such a stand-in holds the data itself. What `Row` does not define anew, such as `append`, is done here by the
+    built-in type.
 
     Args:
-        plain: the built-in type. Stand-ins hold the data, and do here what the program's class does not define anew.
+        plain: the built-in type, such as `list`.
         over: the names that the program's class defines; these ask the program.
-        fields: the names of the items, if it is a named tuple.
+        fields: the names of the items, if the class is a named tuple.
     """
     space: dict[str, Any] = {"_plain": plain}
     over = over | ({"__getitem__"} if "__missing__" in over else set())
@@ -1243,25 +1318,25 @@ def of_data(plain: type, over: set[str], fields: list[str]) -> dict[str, Any]:
 
 
 def _asked(name: str) -> property:
-    """A property that asks the program for the attribute `name`."""
+    """A property that reads the attribute `name` in the program's process."""
     return property(lambda self: StandIn.__getattr__(self, name))
 
 
 def _missing(self: StandIn, key: object) -> Any:
-    """The `__missing__` of a dictionary's stand-in: the value for a key that its data does not hold, as the program has
-    it.
+    """The `__missing__` of the stand-in for a program's dictionary: `answer["x"]`, if the data has no key `x`, asks the
+    program for the value.
     """
     method = self._program.ask({"do": "attr", "h": self._number, "name": "__missing__"})
     return _checked_answer(self._program, method, "__missing__", key)
 
 
 def _read(asked: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-    """An operator that reads data, such as `len`. For an object that a function returned, the data itself answers,
-    whatever the program's class defines; for one that the test has made, the program is asked.
+    """The method for an operator that reads data, such as `len`. For an answer of the program, the data that it holds
+    decides, whatever `__len__` the program's class defines. For an object that the test has made, the program is asked.
 
     Args:
-        asked: the operator that asks the program.
-        plain: that of the built-in type.
+        asked: the method that asks the program.
+        plain: the method of the built-in type.
     """
 
     def read(self: Any, *given: object) -> Any:
@@ -1274,7 +1349,9 @@ def _read(asked: Callable[..., Any], plain: Callable[..., Any]) -> Callable[...,
 
 
 def new(kind: type, data: Any) -> Any:
-    """A new stand-in of a class; if this is built on plain data, with the data that it holds."""
+    """A new stand-in of the class `kind`. If the program's class is built on data, such as a list, it holds that
+    `data`.
+    """
     plain = vars(kind).get("_plain", getattr(kind, "_plain", None))
     if plain is None or data is None:
         return (plain or object).__new__(kind)
@@ -1292,5 +1369,5 @@ def new(kind: type, data: Any) -> Any:
 
 
 def _plain_of(value: Any) -> Any:
-    """The plain data that a stand-in holds; any other value as it is."""
+    """The plain data in a stand-in: `[1]` for an object of `class Row(list)` with that item. Any other value unchanged."""
     return unpack(pack(value)) if isinstance(value, StandIn) else value
