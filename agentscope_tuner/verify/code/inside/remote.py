@@ -273,7 +273,7 @@ class Program:
         setattr(threading.Thread, "start", start)  # noqa: B010 - mypy
 
     def _set_of_both(self, name: str, own: Callable[..., None], *given: object) -> None:
-        """Call a function such as `random.seed` with the arguments `given`, both in this process and in the program's."""
+        """Call a function such as `random.seed` with the arguments `given`, in this process and in the program's."""
         own(*given)
         self.ask({"do": name}, given)
 

@@ -1,28 +1,31 @@
-"""Runs tests that have passed again, with changed answers of the program, to find those that passed by checking
-nothing.
+"""Finds tests that have passed without checking the program's answer, by running them again with changed answers.
 
-Used in the jail of tests that carry code, when all of them have run: `Replays.refused` names the tests that do not
-count, and says why.
+Used in the tests' process of tests that carry code, when all of them have run: `Replays.refused` names the tests that
+do not count, and says why.
 
-A test sees one answer at a time. So a program could give two answers to one call, each of which meets one of two
-bounds; or an answer with so few items that `zip` ends before any of them is compared with another. A single run of the
-test cannot show that. But the test can be run again without the program, with its recorded messages in place of it.
-There every answer is JSON, in which whatever can be iterated has its items: a list, a range, bytes, the data of a class
-that is built on a list, a list that the test has lent. What the program prints, or calls, is repeated as well. A test
-is run again in four cases:
+A hostile program can pass some tests by what it leaves out. For `for item in solve(2): assert item > 0` it returns
+`[]`, and nothing is asserted. For `assert solve(2) > 3` and then `assert solve(2) < 4`, it returns 5 at first, and 1
+when it is called again. One run of the test cannot show that. But all messages of the program are recorded, so the test
+can be run again with the recorded messages in place of the program, some of them changed. In them every answer is JSON,
+so items can be added to any answer that has some: a list, a range, bytes, the data of a class that is built on a list,
+or a list of the tests that the program has changed. What the program prints, and its calls of the tests' functions, are
+repeated as recorded.
 
-- The same call got several answers. They are all replaced by one and the same. If no answer of the program makes the
-  test pass, and one that it did not give does, its answers contradict each other. A test that wants several answers, as
-  of a counter, passes with none; and one of random answers passes with any order of them.
-- An answer is empty, and a loop over it that asserts something has mostly not begun. The answer gets items. If the test
-  passes, it has not checked what it was written for.
-- `zip` or `map` has left items out. An answer gets one more item. If the side that ended grows by it, and the longer
-  side does not, then the answer was to be compared with the longer side.
-- The program has emptied a list that a test has lent it, and an answer is empty. Both get items. If the test passes
+A test is run again in four cases:
+
+- The same call got several answers. They are all replaced by a single one. If the test passes with none of the
+  program's own answers, and passes with some other value, then the program's answers contradict each other. A test that
+  wants several answers, as of a counter, passes with no single value. A test of random answers passes also with their
+  order changed.
+- An answer is empty, and a loop over it that asserts something ran no round in most tests. The answer gets items. If
+  the test passes, it has not checked that the answer is empty.
+- `zip` or `map` has left items out, as in `for got, wanted in zip(solve(2), [4, 5])`. An answer gets one more item. If
+  the shorter side grows by it and the longer one does not, the answer was to be compared with the longer side.
+- The program has emptied a list that it got from the test, and an answer is empty. Both get items. If the test passes
   only as long as both hold the same, whatever that is, it compares the answer with the list that the program has
   emptied.
 
-A test that does not pass with the very answers that it got is left alone: it depends on more than these. If the
+A test that does not pass with the recorded answers unchanged is left alone: it depends on more than these. If the
 messages were too many to keep, a test fails if nothing of an answer was checked.
 """
 
@@ -73,20 +76,24 @@ _DEPTH = 20
 
 
 class _DivergedError(BaseException):
-    """A test that is run again asks for what it did not ask for at first, or takes too long."""
+    """Ends a test that is run again, because it asks the program something else than in its first run, or takes too
+    long.
+    """
 
 
 class _Replied(NamedTuple):
-    """A message of the program, as it was recorded.
+    """One recorded message of the program.
 
     Attributes:
-        to: the question, or the answer of the tests, to which the program replied.
+        to: the question that the program replied to, such as a call of its object 3; or the answer of the tests to a
+            question of the program.
         reply: the message.
-        call: two hashes: of how the tests have come to the called object, and of that with the arguments. None if it
-            replies to no call, or to a call of an object of unknown origin.
-        is_of_empty: whether the question had nothing but empty things in it, such as an empty list: then the reply may
-            be empty as well.
-        read: what was read, of which object, and when: the same as in the message before if nothing happened meanwhile.
+        call: for a reply to a call such as `solve(2)`: two hashes, one of how the test came to `solve`, one of that and
+            the arguments. None for any other reply, and for a call of an object of unknown origin.
+        is_of_empty: whether all arguments of the call were empty, as in `solve([])`. Then the answer may rightly be
+            empty.
+        read: what was read of which object, as by `len(answer)`, and a counter of events that may have changed the
+            object since.
     """
 
     to: tuple[object, ...]
@@ -101,7 +108,9 @@ class _Replied(NamedTuple):
 
 
 class _Pairs:
-    """One call of `zip` or `map` by a test: counts the items that it has taken of each side."""
+    """One call of `zip` or `map` by a test, in the tests' process: counts the items that it has taken of each side,
+    such as 1 and 1 of `zip([1], [4, 5])`.
+    """
 
     def __init__(self, given: tuple[Any, ...]) -> None:
         self.sizes = [len(one) if type(one) in _SIZED else -1 for one in given]
@@ -128,20 +137,26 @@ class _Pairs:
         return tuple(row)
 
     def grown(self, before: _Pairs, at: int) -> bool:
-        """Whether a side is longer than it was in the earlier run `before`."""
+        """Whether the side `at` of this call is longer than it was in an earlier run.
+
+        Args:
+            before: the same call of `zip` or `map` in the earlier run.
+            at: the number of the side.
+        """
         is_sized = min(self.sizes[at], before.sizes[at]) >= 0
         return self.sizes[at] > before.sizes[at] if is_sized else self.taken[at] > before.taken[at]
 
 
 class _Run(NamedTuple):
-    """A test that has passed, as it can be run again.
+    """A test that has passed, with all that is needed to run it again.
 
     Attributes:
-        rerun: runs it again; raises if it fails.
-        said: the program's messages; None if there were too many to keep.
-        before: the state of this side as the test began.
-        is_uneven: whether a `zip` or `map` of it has left items out.
-        loops: the loops that it has reached, by number, and whether they have begun.
+        name: of the test.
+        rerun: runs the test again; raises if it fails.
+        said: the recorded messages of the program; None if there were too many to keep.
+        before: the state of the tests' process as the test began.
+        is_uneven: whether a `zip` or `map` in the test has left items out.
+        loops: the loops that the test has reached, by number, and whether they ran a round.
     """
 
     name: str
@@ -153,15 +168,17 @@ class _Run(NamedTuple):
 
 
 class Replays:
-    """Records what the program replies during each test, and runs tests that have passed again, with changed replies.
+    """Records the program's messages during each test, and later runs the tests that have passed again with changed
+    messages. Lives in the tests' process.
 
-    So it finds tests that passed because the program left something out, such as an empty answer over which a loop has
-    checked nothing. The module lists the cases.
+    So it finds tests that passed although nothing was checked, such as a loop of assertions over the answer `[]`. The
+    module lists the cases.
 
     Args:
-        program: the `Program`, whose messages are recorded.
-        source: the tests and their set-up.
-        bounds: starts to collect the numbers with which tests compare sizes, and gives the set that they are added to.
+        program: the `Program` whose messages are recorded.
+        source: the tests and their set-up code.
+        bounds: starts to collect the numbers with which tests compare sizes, such as the 3 of `answer > 3`; returns the
+            set that they are added to.
     """
 
     def __init__(self, program: Any, source: str, bounds: Callable[[], set[float]]) -> None:
@@ -196,18 +213,25 @@ class Replays:
         setattr(builtins, _EACH, self._each)
 
     def _each(self, loop: int, items: Iterable[Any]) -> Iterator[Any]:
-        """The items that a watched loop of the tests iterates over; notes whether there are any."""
+        """The items over which a loop of the tests iterates, unchanged. Notes whether the loop ran a round.
+
+        Args:
+            loop: the number of the loop.
+            items: those of the loop.
+        """
         self._loops.setdefault(loop, False)
         for one in items:
             self._loops[loop] = True
             yield one
 
     def _pairing(self, plain: Any, least: int) -> type:
-        """A replacement for `zip` or `map` that counts, in calls by the tests themselves, which items are left out.
+        """A replacement for `zip` or `map` that notes, if the tests call it, which items are left out because another
+        side is shorter.
 
         Args:
             plain: the built-in class.
-            least: the number of arguments from which on there are two sides.
+            least: the smallest number of arguments with which there are two sides: 2 for `zip(a, b)`, 3 for `map(f, a,
+                b)`.
         """
 
         class Watched(type):
@@ -225,13 +249,13 @@ class Replays:
         return Watched(plain.__name__, (), {"__module__": "builtins"})
 
     def _asked(self, request: dict[str, Any], arguments: Any = (), named: Any = None) -> Any:
-        """Replaces `Program.ask`: in a replay, notes what the program is given."""
+        """Replaces `Program.ask`. In a repeated run, notes the arguments that the program gets."""
         if self._script is not None:
             self._given += [*arguments, *(named or {}).values()]
         return self._ask(request, arguments, named)
 
     def _sent(self, message: dict[str, Any], name: str | None = None) -> None:
-        """Replaces `Conversations.send`: notes what is asked; in a replay, sends nothing."""
+        """Replaces `Conversations.send`: notes the question that is sent. In a repeated run, nothing is sent."""
         to = (*(message.get(key) for key in ("do", "h", "name", "op", "makes")),)
         if self._script is not None:
             self._shared.outgoing()
@@ -254,7 +278,9 @@ class Replays:
         self._asking = (to, call, is_of_empty, origin, read)
 
     def _received(self) -> dict[str, Any]:
-        """Replaces `Conversations.receive_any`: records the reply; in a replay, gives the recorded one."""
+        """Replaces `Conversations.receive_any`: records the program's message. In a repeated run, returns the recorded
+        one in its place.
+        """
         to, call, is_of_empty, origin, read = self._asking
         if self._script is not None:
             # when the event loop asks for a turn depends on time, so such a request may come in any place
@@ -275,12 +301,12 @@ class Replays:
         return reply
 
     def begin(self) -> None:
-        """Start to record, since a test begins."""
+        """Start a new record, because a test begins."""
         self._said, self._pairs, self._kept, self._loops = [], [], 0, {}
         self._before = [_copied(vars(self._program)), _copied(vars(self._shared)) | self._shared.alive()]
 
     def end(self, name: str, rerun: Callable[[], object] | None) -> None:
-        """End the record of a test. If it has passed, it is kept for a replay.
+        """End the record of a test. If the test has passed, the record is kept for a repeated run.
 
         Args:
             name: of the test.
@@ -296,11 +322,11 @@ class Replays:
             self._runs.append(_Run(name, rerun, said, self._before, is_uneven, self._loops))
 
     def refused(self) -> dict[str, str]:
-        """The tests that passed and yet do not count, by name, and why: the answer was empty, say, so that the loop
-        over it has checked nothing.
+        """The tests that passed and must not count, by name, each with the reason: for example, the program's answer
+        was empty, so the loop over it has checked nothing.
 
-        Called once, when all tests have ended: it runs tests again on recorded replies, and from then on the program
-        is not asked any more.
+        Called once, when all tests have ended. It runs tests again with recorded messages; the program itself is not
+        asked any more.
         """
         found = {}
         # with a script, however empty, the program is not asked any more
@@ -318,7 +344,7 @@ class Replays:
         return found | {run.name: EMPTIED for run in self._runs if run.name not in found and self._is_hollow(run)}
 
     def _passes(self, run: _Run, said: Iterable[_Replied]) -> bool:
-        """Whether the test passes, within its share of the time, if the program says this."""
+        """Whether a test passes, within its share of the time, if the program's messages are those in `said`."""
         end = min(self._end, time.process_time() + _SECONDS / 4)
 
         def trace(frame: FrameType, *_: object) -> Any:
@@ -346,7 +372,9 @@ class Replays:
         return True
 
     def _lacks(self, run: _Run) -> bool:
-        """Whether an answer has ended a `zip` or `map` before all that it was to be compared with."""
+        """Whether the program's answer was too short, so that a `zip` or `map` has left out items that the answer was
+        to be compared with: an answer of one item in `zip(answer, [4, 5])`.
+        """
         if run.said is None or not self._passes(run, run.said):
             return run.said is None
         given, first = self._given, [*(self._pairs or [])]
@@ -366,8 +394,12 @@ class Replays:
         )
 
     def _skips_its_loops(self, run: _Run, loops: set[int]) -> bool:
-        """Whether a test, of which these `loops` have not begun, passes if an answer has items and one of the loops
-        begins. So its empty answer was not checked. True as well if its messages were too many to keep.
+        """Whether a test still passes when an empty answer gets items and a loop over it runs a round. Then the test
+        has not checked that the answer is empty. True as well if the test's messages were too many to keep.
+
+        Args:
+            run: the test.
+            loops: the numbers of its loops that ran no round.
         """
         if run.said is None or not self._passes(run, run.said):
             return run.said is None
@@ -381,8 +413,8 @@ class Replays:
         )
 
     def _is_hollow(self, run: _Run) -> bool:
-        """Whether a test only compares an answer with a list that the program has emptied: it passes whatever the two
-        hold, as long as they hold the same.
+        """Whether a test only compares an answer with a list that the program has emptied, as in `assert sort(items) ==
+        sorted(items)`: it passes whatever the two hold, as long as they hold the same.
         """
         said, began = run.said or [], time.monotonic()
         if not any(_emptied(one.reply) for one in said):
@@ -408,8 +440,10 @@ class Replays:
         return sum(self._passes(run, _refilled(said, [one])) for one in _TRIED_ALONE) >= _SEVERAL
 
     def _differing(self) -> Iterator[list[tuple[int, int]]]:
-        """For each call or reading of an object that got several answers, with no other call in between by which a
-        state may have changed: the positions of the answers, each as the number of the run and of the message in it.
+        """The groups of recorded answers to one and the same call, or reading of an object, if there are several and
+        nothing happened between them that may have changed the result.
+
+        Each answer is given as its position: the number of the run, and the number of the message in it.
         """
         groups: dict[object, list[tuple[int, int]]] = {}
         stretch, current = 0, None
@@ -432,8 +466,11 @@ class Replays:
         yield from (places for places in groups.values() if len(places) > 1)
 
     def _contradict(self, places: list[tuple[int, int]]) -> bool:
-        """Whether these answers to one call contradict each other: one answer to all of them would pass, none of those
-        that the program gave does, and their order matters.
+        """Whether the program's answers to one call contradict each other: a single answer to all the calls would pass
+        the tests, none of the program's answers does so, and the order of the answers matters.
+
+        Args:
+            places: the positions of the answers, as `_differing` gives them.
         """
         given = [_value((self._runs[at].said or [])[place]) for at, place in places]
 
@@ -462,21 +499,24 @@ class Replays:
 
 
 def _copied(state: dict[str, Any]) -> dict[str, Any]:
-    """A copy of an object's variables, with copies of its own lists, sets and dictionaries."""
+    """A copy of an object's variables; its lists, sets and dictionaries are copied, too."""
     return {name: copy.copy(part) if type(part) in (dict, list, set) else part for name, part in state.items()}
 
 
 def _unlike(values: Iterable[Any]) -> list[Any]:
-    """The values without repetitions, as JSON. Objects of one class count as the same, whatever their numbers."""
+    """The values (JSON) without repetitions: `[1, 2]` for 1, 2 and 1. Objects of one class count as equal, whatever
+    their numbers.
+    """
     return [*{re.sub(r'"id": \d+', "", json.dumps(value)): value for value in values}.values()]
 
 
 def _inline(node: Any, held: Callable[[int], Any], left: list[int] | None = None, depth: int = _DEPTH) -> Any:
-    """JSON with the contents of containers in place of their numbers: `[1]` for `{"m": 3}`. Stops where it becomes too
-    much.
+    """JSON with the contents of containers in place of their numbers: `[1]` for `{"m": 3}`. Parts beyond the bounds
+    stay as they are.
 
     Args:
-        held: gives the contents of the container with a number, or None.
+        node: the JSON.
+        held: gives the contents of the container with a number; None if they are unknown.
         left: how many parts may still be read, alone in a list.
         depth: of nesting that is still read.
     """
@@ -492,23 +532,25 @@ def _inline(node: Any, held: Callable[[int], Any], left: list[int] | None = None
 
 
 def _value(said: _Replied) -> Any:
-    """The answer in a reply, as JSON, with the contents of containers in place of their numbers."""
+    """The answer in a recorded message, as JSON, with the contents of containers in place of their numbers."""
     held = said.reply.get("held", {})
     return _inline(said.reply["ok"], lambda number: held.get(str(number)))
 
 
 def _is_object(told: Any) -> bool:
-    """Whether JSON names an object of the program that holds no plain data itself."""
+    """Whether JSON represents an object of the program, and not plain data: `{"h": {"id": 3, …}}`, without a key `data`
+    in it.
+    """
     return isinstance(told, dict) and isinstance(told.get("h"), dict) and "data" not in told["h"]
 
 
 class _Items(NamedTuple):
-    """The items of a value that is JSON, and how to make the same kind of value from other items.
+    """The items of a value that is JSON, and a way to make the same kind of value from other items.
 
     Attributes:
-        items: what the value is iterated for.
-        made_of: makes JSON of the same kind from such items.
-        kind: `text`, `pairs` (the items of a dictionary), or empty for any other.
+        items: those that a loop over the value gives.
+        made_of: makes JSON of the same kind from a list of such items.
+        kind: `text`; `pairs` for a dictionary, whose items are keys and values; empty for any other kind.
     """
 
     items: list[Any]
@@ -521,7 +563,9 @@ class _Items(NamedTuple):
 
 
 def _items(node: Any) -> _Items | None:
-    """The items of a value that is JSON; None if it has none. `[1, 2]` for the tuple `{"t": [1, 2]}`."""
+    """The items of a value that is JSON: `[1, 2]` for the tuple `{"t": [1, 2]}`. None for a value without items, such
+    as 3.
+    """
     if type(node) is list:
         return _Items(node, list)
     if type(node) is str:
@@ -547,15 +591,15 @@ def _items(node: Any) -> _Items | None:
 
 
 def _emptied(reply: dict[str, Any]) -> list[str]:
-    """The numbers of the containers that the tests have lent, and the program has emptied, as the reply says. (The
-    tests' side gives odd numbers.)
+    """The numbers of the tests' own containers that the program has emptied, as its message reports: `["3"]` if `items`
+    is the container 3 and the program called `items.clear()`.
     """
     held = {key: _items(told) for key, told in reply.get("held", {}).items() if int(key) % 2}
     return [key for key, found in held.items() if found and not found.items]
 
 
 def _is_emptied(one: _Replied) -> bool:
-    """Whether the program answers with a container that it has emptied."""
+    """Whether the program's answer is a container of the tests that it has emptied."""
     answer = one.reply.get("ok")
     return isinstance(answer, dict) and str(answer.get("m")) in _emptied(one.reply)
 
@@ -563,12 +607,14 @@ def _is_emptied(one: _Replied) -> bool:
 def _refilled(
     said: list[_Replied], items: list[Any] | None, *, emptied: bool = True, answers: bool = True
 ) -> Iterator[_Replied]:
-    """The messages, with `items` in what the program has emptied, and in what is empty from then on; if `items` is
-    None, what was emptied keeps what it held.
+    """The recorded messages, with `items` put into the tests' containers that the program has emptied, and into what is
+    empty in later messages.
 
     Args:
+        said: the messages.
+        items: None lets the containers of the tests keep what they held.
         emptied: whether the emptied containers get the items.
-        answers: whether other empty values get them.
+        answers: whether other empty values, such as the answer, get them.
     """
     has_emptied = False
     for one in said:
@@ -585,6 +631,7 @@ def _refilled(
 
 
 def _are_bytes(items: list[Any]) -> bool:
+    """Whether all items are numbers from 0 to 255."""
     return all(type(one) is int and 0 <= one < 256 for one in items)
 
 
@@ -596,7 +643,8 @@ def _grown(node: Any, tried: list[Any], depth: int = _DEPTH) -> Iterator[Any]:
     """Versions of a value that is JSON, in each of which one part has one more item: `[1, 1]` for `[1]`, for example.
 
     Args:
-        tried: items to add to what is empty; if there are any, nothing else grows.
+        node: the value.
+        tried: items to add to what is empty. If there are any, parts that are not empty stay as they are.
         depth: of nesting that is still read.
     """
     if (found := _items(node)) is None or depth == 0:
@@ -617,12 +665,13 @@ def _grown(node: Any, tried: list[Any], depth: int = _DEPTH) -> Iterator[Any]:
 
 
 def _longer(said: list[_Replied], at: int, tried: list[Any]) -> Iterator[list[_Replied]]:
-    """Versions of the messages, in each of which one answer has more items, or an iteration ends later. All answers to
-    the same call are changed alike.
+    """Versions of the recorded messages, in each of which one answer has more items, or one iteration ends later. All
+    answers to the same call are changed in the same way.
 
     Args:
-        at: the number of the message with that answer.
-        tried: items to add to an answer that is empty; if there are any, nothing else changes.
+        said: the messages.
+        at: the position of the message whose answer is changed.
+        tried: items to add to an answer that is empty. If there are any, other answers stay as they are.
     """
     one, reply = said[at], said[at].reply
     if reply.get("raise", {}).get("type") in ("StopIteration", "StopAsyncIteration"):
@@ -645,10 +694,10 @@ _EACH = "_items_of_"
 
 
 def watched(tree: ast.Module) -> ast.Module:
-    """The tests' tree with watched loops: what a loop that asserts something iterates over is passed through `Replays`,
-    which notes whether the loop began.
+    """The syntax tree of the tests, changed so that `Replays` notes which loops ran a round. `for item in f(2): assert
+    item` becomes `for item in _items_of_(0, f(2)): assert item`. Loops without an assertion stay as they are.
 
-    Used whenever tests are compiled; the tree stays as it is if there is no `Replays`.
+    Used whenever tests are compiled. If there is no `Replays` in this process, the tree is not changed.
     """
     if not hasattr(builtins, _EACH):
         return tree
@@ -677,18 +726,20 @@ _numbers = itertools.count().__next__
 
 
 def _asserts(node: ast.AST, asserting: set[str]) -> bool:
-    """Whether a node asserts something, also by calling one of the functions `asserting`."""
+    """Whether a syntax node asserts something: an `assert`, a call such as `self.assertEqual(…)`, or a call of one of
+    the functions `asserting`.
+    """
     name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
     return isinstance(node, ast.Assert) or name.startswith("assert") or name in asserting
 
 
 def _possible(source: str, bounds: Iterable[float]) -> Iterator[Any]:
-    """Values that a test may take for right: small numbers, its own constants, numbers between two of these, and plain
-    lists.
+    """Values that a test may accept as right: small numbers, the test's own constants, numbers between these, and
+    simple lists such as `[0, 1, 2]`.
 
     Args:
         source: the tests.
-        bounds: more numbers, with which they compare sizes.
+        bounds: more numbers, with which the tests compare sizes.
     """
     constants = [*_constants(source)]
     numbers = sorted({one for one in (*constants, *bounds) if type(one) in (int, float) and abs(one) < 1e300})
@@ -706,7 +757,7 @@ def _possible(source: str, bounds: Iterable[float]) -> Iterator[Any]:
 
 
 def _constants(source: str) -> Iterator[Any]:
-    """The values of all constants in the source, also of lists and other displays of constants."""
+    """The values of all constants in the source, such as 4 and `[1, 2]`."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Constant | ast.UnaryOp | ast.List | ast.Tuple | ast.Dict | ast.Set):
             with contextlib.suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):

@@ -327,7 +327,9 @@ class _Server:
         self._printed, self._wrong = _Printed(), _Printed()
 
     def run(self, source: str) -> None:
-        """Load the program and report this to the tests' process; then answer its questions until the tests have ended."""
+        """Load the program and report this to the tests' process. Then answer its questions until the tests
+        have ended.
+        """
         self._source = source
         try:
             run_program.execute(source, self._module)
@@ -800,7 +802,7 @@ class _Lent:
 
     @property
     def __code__(self) -> types.SimpleNamespace:
-        """The part of a function's code that decorators read: how many arguments the function takes, and their names."""
+        """The part of a function's code that decorators read: how many arguments it takes, and their names."""
         parameters = self.__signature__.parameters.values()
         taken = [part.name for part in parameters if part.kind <= part.POSITIONAL_OR_KEYWORD]
         told = {"co_argcount": len(taken), "co_varnames": (*taken,), "co_flags": self._flags}

@@ -359,7 +359,9 @@ class LentDefault:
 
 
 def own_default(value: Any) -> Any:
-    """The value inside a `LentDefault`, for a function of the tests that receives it back; any other value unchanged."""
+    """The value inside a `LentDefault`, for a function of the tests that receives it back. Any other value
+    as it is.
+    """
     return value.value if isinstance(value, LentDefault) else value
 
 
@@ -1238,7 +1240,7 @@ def _operator(name: str, *, swapped: bool = False) -> Callable[[StandIn, object]
 
 
 def _unary(name: str) -> Callable[..., Any]:
-    """The method of StandIn for an operator without a second operand, such as `neg`, or with a key, such as `setitem`."""
+    """The method of StandIn for an operator without a second operand, such as `neg`, or with a key, as `setitem`."""
 
     def operate(self: StandIn, *others: object) -> Any:
         self._refuse_read(1 if name in (*_ROUNDING, "int", "index") else 2)
@@ -1369,5 +1371,7 @@ def new(kind: type, data: Any) -> Any:
 
 
 def _plain_of(value: Any) -> Any:
-    """The plain data in a stand-in: `[1]` for an object of `class Row(list)` with that item. Any other value unchanged."""
+    """The plain data in a stand-in: `[1]` for an object of `class Row(list)` with that item. Any other
+    value as it is.
+    """
     return unpack(pack(value)) if isinstance(value, StandIn) else value
