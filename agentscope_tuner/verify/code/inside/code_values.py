@@ -1,12 +1,13 @@
-"""Python values as JSON, with their types, on their way between a jailed program and those who judge it.
+"""Python values as JSON, with their types, on their way between a jailed program and the process that judges it.
 
-A function's arguments and its result travel so, and so does each message between the jail of tests that carry code and
-the jail of their program (`JailLine`). A JSON list is a list; what JSON has no type for is an object of one key, the
-type's tag: `{"t": [1, 2]}` is the tuple `(1, 2)`. Readers take only what this table names, so hostile text becomes
-plain data or a ValueError. Subclasses of built-in types travel as the built-in type.
+The arguments and the result of a function are sent like this. So is each message between the tests' process and the
+program's process, for tests that carry code (`JailLine`). A JSON list is a list. A type that JSON does not have becomes
+an object of one key, the tag of the type: `{"t": [1, 2]}` is the tuple `(1, 2)`. Readers accept only the tags listed
+here, so hostile text becomes plain data or a ValueError. An object of a subclass of a built-in type becomes one of the
+built-in type.
 
-Values of the standard library that are as good as plain data travel as the call that makes them (`pack_standard`). The
-signatures and annotations of a program travel as well.
+Some values of the standard library, such as a UUID, become the call that makes them (`pack_standard`). The signatures
+and annotations of a program's functions are sent as well.
 """
 
 from __future__ import annotations
@@ -48,26 +49,28 @@ _MOST_EXPONENT = 10_000
 
 
 class NotPlainError(ValueError):
-    """A value is no plain data, or a text is none that `dump` writes."""
+    """A value is no plain data, or a text is not one that `dump` writes."""
 
 
 def dump(value: object, handle: Callable[[object], object] | None = None) -> bytes:
     """The JSON text of a value, with its types: `dump((1, 2))` is `b'{"t": [1, 2]}'`.
 
     Args:
-        handle: makes JSON of what is no plain data, and of named tuples and members of an Enum.
+        value: the value.
+        handle: makes JSON of an object that is no plain data, of a named tuple, and of a member of an Enum.
 
     Raises:
-        NotPlainError: the value holds something that cannot travel.
+        NotPlainError: the value has a part that is no plain data.
     """
     return json.dumps(pack(value, handle)).encode()
 
 
 def load(text: bytes, handle: Callable[[object], object] | None = None) -> object:
-    """The value of a text that `dump` wrote.
+    """The value of a text that `dump` wrote: `load(b'{"t": [1, 2]}')` is `(1, 2)`.
 
     Args:
-        handle: makes a value of what `dump`'s `handle` made.
+        text: the JSON.
+        handle: makes values of the JSON that `dump`'s `handle` made.
 
     Raises:
         NotPlainError: `dump` never writes such a text.
@@ -91,17 +94,18 @@ def pack(
     share: Callable[[object], object] | None = None,
     owns: Callable[[type], bool] = lambda _: False,
 ) -> object:
-    """A value as `json.dumps` takes it, with its types: `pack((1, 2))` is `{"t": [1, 2]}`.
+    """A value as `json.dumps` accepts it, with its types: `pack((1, 2))` is `{"t": [1, 2]}`.
 
     Args:
-        handle: makes JSON of what is no plain data.
+        value: the value.
+        handle: makes JSON of an object that is no plain data.
         depth: of nesting that is still allowed.
         is_plain: whether an object of a class that is built on plain data becomes that data.
-        share: makes JSON of containers that can be changed, such as a number by which both sides know them.
-        owns: whether objects of a class go to `handle`, though the class is built on plain data.
+        share: makes JSON of a container that can be changed, such as the number by which both processes know it.
+        owns: whether objects of a class go to `handle`, although the class is built on plain data.
 
     Raises:
-        NotPlainError: the value holds something that cannot travel.
+        NotPlainError: the value has a part that is no plain data.
     """
     if value is None or value is True or value is False:
         return value
@@ -130,7 +134,7 @@ def pack(
 
 
 def _is_named(kind: type) -> bool:
-    """Whether a class is an Enum, or one of named tuples."""
+    """Whether a class is an Enum or a class of named tuples."""
     return issubclass(kind, Enum) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
 
 
@@ -241,13 +245,19 @@ def _decimal(value: object, _: _Pack) -> Decimal:
 
 
 def _complex(parts: Any, _: _Pack) -> complex:
-    """The complex number of two texts; a part that is infinite or NaN goes through `make_not_finite`."""
+    """The complex number of two texts: `1+2j` for `["1.0", "2.0"]`. A part that is infinite or NaN goes through
+    `make_not_finite`.
+    """
     found = [float(_text(part)) for part in parts[:2]]
     return complex(*(one if math.isfinite(one) else make_not_finite(one, is_part=True) for one in found))
 
 
 def _spread(keys: list[Any]) -> list[Any]:
-    """The keys of a set or dictionary, unless so many share a hash that it would take minutes to make it."""
+    """Return the keys of a set or dictionary.
+
+    Raises:
+        NotPlainError: so many keys share a hash that to make the set would take minutes.
+    """
     if len(keys) > _MOST_OF_A_HASH and max(Counter(map(hash, keys)).values()) > _MOST_OF_A_HASH:
         raise NotPlainError("keys that share a hash")
     return keys
@@ -285,7 +295,9 @@ def _path(value: object, _: _Pack) -> object:
 
 
 def _array(value: Any, inner: _Pack) -> object:
-    """The array of `[type, items]`; plain lists if numpy is not imported here."""
+    """The numpy array for `[type, items]`: that of 1 and 2 for `["<i8", [1, 2]]`. Plain lists if numpy is not imported
+    in this process.
+    """
     kind, items = value
     if _text(kind)[1:] not in _ARRAYS:
         raise NotPlainError("an array of other than numbers")
@@ -296,7 +308,11 @@ def _array(value: Any, inner: _Pack) -> object:
 
 
 def _grid(items: Any, inner: _Pack) -> object:
-    """The numbers of an array, in nested lists; nothing else, which a few bytes could make too large."""
+    """The numbers of an array in nested lists, such as `[[1, 2], [3, 4]]`.
+
+    Raises:
+        NotPlainError: an item is no number; a `range`, say, could make a huge array of a few bytes.
+    """
     # no range, which in a few bytes could name as large an array as the program likes
     if isinstance(items, list):
         return [_grid(part, inner) for part in items]
@@ -350,18 +366,20 @@ _MOST_READ = 2**16
 
 
 class LineEndedError(BaseException):
-    """The other side has ended, or sent what is no message. As a BaseException, it passes by a test's
-    `except Exception`.
+    """Ends a test or a program: the process at the other end of the line has ended, or has sent something that is no
+    message.
+
+    It is a BaseException, so that a test's `except Exception` does not catch it.
     """
 
 
 class JailLine:
-    """One end of the line between the jail of tests that carry code and the jail of their program: sends and receives
-    messages.
+    """One end of the line between the tests' process and the program's process: sends and receives messages, which are
+    JSON objects.
 
     Args:
         descriptor: of the line's socket.
-        received: is called with the JSON of each message that arrives.
+        received: is called with the JSON text of each message that arrives.
     """
 
     def __init__(self, descriptor: int, received: Callable[[bytes], object] = lambda _: None) -> None:
@@ -405,6 +423,7 @@ class JailLine:
         return message
 
     def _exactly(self, size: int) -> bytes:
+        """The next `size` bytes of the line. Waits for them."""
         while len(self._read) < size:
             try:
                 # as much as there is: a system call takes longer than to read a short message
@@ -435,8 +454,8 @@ _STANDARD_KINDS: dict[tuple[str, str], tuple[str, Callable[[Any], list[object]]]
 
 
 def pack_standard(value: object) -> object:
-    """JSON of the call that makes a value of the standard library, such as a UUID, a pattern of `re` or a time zone;
-    None for any other value, also one whose class is built on such a class.
+    """JSON of the call that makes a value of the standard library, such as a UUID, a pattern of `re` or a time zone:
+    `{"st": ["uuid", "UUID", ["…"]]}`. None for any other value, also one of a subclass of such a class.
     """
     own = (type(value).__module__, type(value).__name__)
     # the very class: another may have its name
@@ -453,10 +472,11 @@ def unpack_standard(told: Any) -> object:
 
 
 def signature_told(one: Any) -> list[object]:
-    """The signature of a function or a class as data, for the other side: for each parameter its name, its kind, its
-    default alone in a list, and its annotation; and last the annotation of the result.
+    """The signature of a function or a class as data for the other process: `[["x", 1, [3], ["int"]], ["str"]]` for
+    `def f(x: int = 3) -> str`.
 
-    `[["x", 1, [3], ["int"]], ["str"]]` is that of `def f(x: int = 3) -> str`.
+    For each parameter, that is its name, its kind, its default alone in a list, and its annotation. The last item is
+    the annotation of the result.
     """
     # slow to import, and few tests ask
     import inspect
@@ -470,11 +490,14 @@ def signature_told(one: Any) -> list[object]:
 
 
 def ask_in_protocols(kind: type) -> None:
-    """Make `isinstance(one, SomeProtocol)` work for objects that stand for one of the other jail, whose classes are
-    built on `kind`: their attributes are asked for.
+    """Make `isinstance(one, SomeProtocol)` work in this process for objects that represent one of the other process:
+    their attributes are read by `getattr`, which asks the other process.
 
-    Called once on each side of tests that carry code, at the start. Python 3.12 and later look into an object and its
-    class instead, where such an object has nothing.
+    Called once in each process, at the start. Python 3.12 and later would look into the representing object itself,
+    which has none of the attributes.
+
+    Args:
+        kind: the class on which the classes of such objects are built, `StandIn` or `_Lent`.
     """
     of_typing: Any = typing
     if not hasattr(of_typing, "_lazy_load_getattr_static"):
@@ -490,7 +513,9 @@ def ask_in_protocols(kind: type) -> None:
 
 
 def signature(told: list[Any]) -> Any:
-    """The signature that `signature_told` made data of."""
+    """The signature that `signature_told` made data of: `(x: int = 3) -> str` for `[["x", 1, [3], ["int"]],
+    ["str"]]`.
+    """
     import inspect
 
     *parameters, result = told
@@ -507,7 +532,7 @@ def signature(told: list[Any]) -> Any:
 
 
 def hint_told(annotation: object) -> list[str]:
-    """The source of an annotation, alone in a list, such as `['int']`; an empty list if there is no annotation."""
+    """The source of an annotation, alone in a list, such as `['int']`. An empty list if there is no annotation."""
     if isinstance(annotation, str) or annotation is None:
         return [repr(annotation)]
     if getattr(annotation, "__module__", "") == "inspect":
@@ -519,8 +544,8 @@ def hint_told(annotation: object) -> list[str]:
 
 
 class _Hint:
-    """An annotation that is text, on the other side. It is no `str`: `typing.get_type_hints` would run the program's
-    text here.
+    """An annotation that is a text, in the process to which it was sent. It is no `str`, since `typing.get_type_hints`
+    would run a text of the program there.
     """
 
     def __init__(self, text: str) -> None:
@@ -537,8 +562,8 @@ class _Hint:
 
 
 def hint(told: list[str]) -> object:
-    """The annotation that `hint_told` made data of. A source that names more than types is kept as text, and never
-    run.
+    """The annotation that `hint_told` made data of: the class `int` for `['int']`. A source with more than types in it
+    is kept as text and never run.
     """
     if not told:
         import inspect
@@ -553,8 +578,8 @@ def hint(told: list[str]) -> object:
 
 
 def _typed(node: ast.expr) -> Any:
-    """The annotation that a syntax tree writes, made without running it. It may consist of types, `None` and `...`; for
-    anything else this raises.
+    """The annotation that a syntax tree represents, such as `list[int]`, made without running it. Raises an exception
+    if the tree has anything but types, `None` and `...` in it.
     """
     if isinstance(node, ast.Constant) and node.value in (None, Ellipsis):
         return node.value
@@ -590,7 +615,9 @@ def globals_of(source: str) -> tuple[set[str], set[str]]:
 
 
 def _only_looped(source: str) -> set[str]:
-    """The variables that only comprehensions use: since Python 3.12, `symtable` counts them among the module's."""
+    """The variables that only comprehensions use, such as `x` in `[x for x in items]`. Since Python 3.12, `symtable`
+    counts them among the module's variables.
+    """
     tree, looped, others = ast.parse(source), set[str](), set[str]()
     whole = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
     inside = {id(node) for one in ast.walk(tree) if isinstance(one, whole) for node in ast.walk(one)}

@@ -1,6 +1,7 @@
-"""The entry point of the jail of tests that carry code: runs the tests, against the program in another jail.
+"""The entry point of the tests' process, for tests that carry code: runs them against the program, which is in another
+process and jail.
 
-The result is the report: which tests passed. A process that leaves no report has passed none.
+What it leaves as the result is the report of the tests that passed. A process that leaves no report has passed none.
 """
 
 from __future__ import annotations
@@ -51,16 +52,19 @@ _OF_ARRAYS = re.compile(r"\b(?:np|numpy|pd|pandas|scipy|sklearn)\b")
 
 
 class BrokenTestsError(Exception):
-    """The tests cannot be run, whatever the program is; the message says why."""
+    """The tests cannot be run with any program, as when they import a module that does not exist; the
+    message says why.
+    """
 
 
 def run(payload: bytes) -> int:
-    """Run the tests that `payload` describes, and leave their report as the result; returns the exit code.
+    """Run the tests that `payload` describes, and leave their report as the result of the jail. Returns the exit code.
 
-    The report has `tests`, the name of each test and why it failed; or `broken`, why the tests cannot be run.
+    The report holds `tests`: the name of each test, and why it failed. Or it holds `broken`: why the tests cannot be
+    run.
 
     Args:
-        payload: JSON of a `CodeTest`. If it holds a `program`, that runs in this interpreter.
+        payload: JSON of a `CodeTest`. If it also holds a `program`, the program runs in this very process.
     """
     asked = json.loads(payload)
     begin()
@@ -98,8 +102,8 @@ def run(payload: bytes) -> int:
 
 
 def _guarded(asked: dict[str, Any]) -> Program:
-    """The program in the other jail, with this interpreter made ready for it: comparisons are checked, answers are
-    recorded, and text of the program is only evaluated if it is data.
+    """The program in the other process, and this process made ready for tests of it: comparisons are checked, answers
+    are recorded, and a text that the program returned is evaluated only if it is data.
     """
 
     def refuse() -> None:
@@ -128,11 +132,12 @@ _OF_DATA = (Decimal, Fraction, datetime.date, datetime.datetime, datetime.timede
 
 
 def _is_own_object(node: ast.AST, names: Mapping[str, object]) -> bool:
-    """Whether an expression makes an object of a class of the program, or of a class such as Decimal, from literals and
-    from such objects: `Point(1, 2)`, as the `repr` of an object reads.
+    """Whether an expression makes an object of the program's class, or of a class such as Decimal, from literals:
+    `Point(1, 2)` or `Line(Point(1, 2), 3)`, as the `repr` of an object is written.
 
     Args:
-        names: the variables that the expression may use.
+        node: the expression.
+        names: the variables that it may use.
     """
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return False
@@ -156,7 +161,7 @@ def _is_plain(node: ast.AST) -> bool:
 
 
 def _own_object(node: Any, names: Mapping[str, Any]) -> Any:
-    """The object that such an expression makes; see `_is_own_object`."""
+    """The object that an expression such as `Point(1, 2)` makes, if `_is_own_object` is true of it."""
     if _is_plain(node):
         return ast.literal_eval(node)
     named = {keyword.arg: _own_object(keyword.value, names) for keyword in node.keywords}
@@ -164,14 +169,17 @@ def _own_object(node: Any, names: Mapping[str, Any]) -> Any:
 
 
 def _replayed(program: Program, outcomes: list[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
-    """The outcomes, in which tests that have passed only by what they leave out now fail; see `replays`."""
+    """The outcomes of the tests, in which a test that passed without checking the program's answer now fails; see
+    `replays`.
+    """
     refused = program.replays.refused() if program.replays and any(why is None for _, why in outcomes) else {}
     refused |= {name.partition("[")[0]: why for name, why in refused.items()}
     return [(name, why or refused.get(name)) for name, why in outcomes]
 
 
 def _report(kind: str, program: Program, tree: ast.Module, outcomes: list[tuple[str, str | None]]) -> list[list[Any]]:
-    """Each test by name, and why it failed; None if it passed.
+    """Each test by name, and why it failed: `[["test_sum", None], ["test_max", "line 3: AssertionError"]]`. None is for
+    a test that passed.
 
     Raises:
         BrokenTestsError: there is no test, or the tests ask nothing of the program.
@@ -191,7 +199,7 @@ def _refuse_broken(asked: dict[str, Any], tree: ast.Module) -> None:
     """Raise BrokenTestsError for tests that no program can pass, such as those that import a module which does not
     exist.
 
-    Called before the program is loaded: later, whatever goes wrong may be the program's doing.
+    Called before the program is loaded: whatever goes wrong later may be the program's fault.
     """
     own = {name.partition(".")[0] for name in asked["modules"]}
     tried = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.Try) for inner in ast.walk(node)}
@@ -210,8 +218,8 @@ def _refuse_broken(asked: dict[str, Any], tree: ast.Module) -> None:
 
 
 def _refuse_uneven(nodes: Sequence[ast.AST]) -> None:
-    """Raise BrokenTestsError if `parametrize` has more or fewer names than values in a row: pytest does not collect
-    such tests.
+    """Raise BrokenTestsError if a `parametrize` has another number of names than of values, as in `parametrize("a, b",
+    [(1, 2, 3)])`: pytest does not collect such tests.
     """
     once = set_once(nodes)
     for node in nodes:
@@ -240,8 +248,8 @@ _NO_NAME = re.compile(rf"NameError{HIDDEN}: name '(\w+)' is not defined")
 
 
 def _refuse_unnamed(asked: dict[str, Any], tree: ast.Module, outcomes: list[tuple[str, str | None]]) -> None:
-    """Raise BrokenTestsError if tests in a file failed at a name that nothing defines, and that is not asked from the
-    program.
+    """Raise BrokenTestsError if tests in a file failed because of an undefined name, as `helper` in `assert helper(1)`,
+    and that name is not one that the program must define.
     """
     ends = [found[1] for _, why in outcomes if why and (found := _NO_NAME.search(why))]
     is_free = _imported(ast.walk(tree)).isdisjoint(asked["modules"]) or bool(_stars(tree))
@@ -255,7 +263,9 @@ _AT_LINE = re.compile(r"line ([0-9]+): ")
 
 
 def _refuse_failing(tree: ast.Module, outcomes: list[tuple[str, str | None]]) -> None:
-    """Raise BrokenTestsError if a test failed at a statement that fails for every program, such as `assert 1 == 2`."""
+    """Raise BrokenTestsError if a test failed at a statement that fails whatever the program is, such as `assert 1 ==
+    2`.
+    """
     lines = {int(found[1]) for _, why in outcomes if why and (found := _AT_LINE.match(why))}
     holders: list[ast.Module | ast.ClassDef] = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
     functions = [one for holder in holders for one in holder.body if isinstance(one, ast.FunctionDef)]
@@ -274,8 +284,13 @@ def _refuse_failing(tree: ast.Module, outcomes: list[tuple[str, str | None]]) ->
 
 
 def _alone(statement: ast.stmt, value: ast.expr, constants: dict[str, ast.expr]) -> BaseException | None:
-    """The exception that a statement raises by itself, with nothing before it but the constants that it names; None if
-    it raises none.
+    """The exception that a statement raises by itself, such as the AssertionError of `assert 1 == 2`; None if it raises
+    none. Only the constants that it names are defined before it.
+
+    Args:
+        statement: of the tests.
+        value: the expression in it.
+        constants: the variables of the tests that hold constant data, with their nodes.
     """
     names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} & constants.keys()
     above: list[ast.stmt] = [ast.Assign([ast.Name(name, ast.Store())], constants[name]) for name in names]
@@ -285,15 +300,22 @@ def _alone(statement: ast.stmt, value: ast.expr, constants: dict[str, ast.expr])
 
 
 def _shown(name: str, at: int, known: set[str]) -> str:
-    """The name of a test, as a report may show it. A name that the tests have put together may hold what they expect,
-    so it becomes the test's position, such as `test 3`.
+    """The name of a test as a report may show it. A name that the tests build themselves may contain what they expect;
+    it is replaced by the test's position, such as `test 3`.
+
+    Args:
+        name: of the test.
+        at: its position.
+        known: the names of functions and classes in the tests' source.
     """
     own = re.split(r"::|\.", name.partition("[")[0])[-1]
     return name if own in known or not own.isidentifier() else f"test {at}"
 
 
 class _OwnProgram(Program):
-    """The program in the tests' own interpreter, for tests that need it there. It could forge their outcomes."""
+    """The program in the tests' own process, for tests that work only there. In one process, the program could forge
+    their outcomes; so they are run only if that is allowed.
+    """
 
     def __init__(self, asked: dict[str, Any]) -> None:
         self._source = _emptied(asked["program"]) if asked["emptied"] else asked["program"]
@@ -317,9 +339,10 @@ class _OwnProgram(Program):
 
 
 def _emptied(program: str) -> str:
-    """The program with functions that only raise; unchanged if it cannot be parsed.
+    """The program with functions that only raise NotImplementedError; unchanged if it cannot be parsed.
 
-    Tests in the program's own interpreter must fail with it: else they test nothing, or the program answers for them.
+    Tests in the program's own process must fail with it. If they pass, they test nothing, or the program forges their
+    outcomes.
     """
     try:
         tree = ast.parse(program)
@@ -334,8 +357,8 @@ def _emptied(program: str) -> str:
 
 
 def _words(exc: BaseException) -> str:
-    """Where and how a test ended, such as `line 3: AssertionError`. What follows `HIDDEN` in the text may hold a value
-    that the test expects, and is shown only if the test is no secret.
+    """Where and how a test ended, such as `line 3: AssertionError`. What follows `HIDDEN` in the text may contain a
+    value that the test expects; it is shown only if the test is public.
     """
     lines = traceback.format_exception_only(type(exc), exc)
     words = re.sub(rf"^{re.escape(__package__)}\.\w+\.", "", lines[-1].strip())
@@ -352,7 +375,12 @@ def _words(exc: BaseException) -> str:
 
 
 def _compiled(source: str, name: str = "<tests>") -> types.CodeType:
-    """The code of tests, with checked comparisons and watched loops.
+    """The compiled code of tests, in which comparisons are checked (`empty_arrays.guarded`) and loops are noted
+    (`replays.watched`).
+
+    Args:
+        source: the tests.
+        name: for messages.
 
     Raises:
         BrokenTestsError: the source is no Python.
@@ -367,7 +395,7 @@ def _compiled(source: str, name: str = "<tests>") -> types.CodeType:
 
 
 def _raised(code: types.CodeType, names: dict[str, Any]) -> BaseException | None:
-    """Run code; gives the exception that it raised, or None."""
+    """Run code; returns the exception that it raised, or None."""
     try:
         exec(code, names)  # noqa: S102 - the data set's tests
     except BaseException as exc:  # noqa: BLE001 - SystemExit ends no test well
@@ -376,14 +404,18 @@ def _raised(code: types.CodeType, names: dict[str, Any]) -> BaseException | None
 
 
 def _outcome(code: types.CodeType, names: dict[str, Any]) -> str | None:
-    """Run code; gives None if it ran to its end, else where and how it ended."""
+    """Run code; returns None if it ran to its end, otherwise where and how it ended, such as `line 3:
+    AssertionError`.
+    """
     raised = _raised(code, names)
     return None if raised is None else _words(raised)
 
 
 def _free_names(source: str) -> list[str]:
-    """The names that `source` uses and does not define, so that something else must. Built-in names only count if there
-    are no others: then the function that an assertion calls.
+    """The names that `source` uses and does not define, so that something else must: `["f"]` for `assert f(1) == 2`.
+
+    Built-in names are left out. If no other name remains, the function that an assertion calls is taken: `["sorted"]`
+    for `assert sorted([2, 1]) == [1, 2]`.
     """
     tree = ast.parse(source)
     used = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
@@ -406,8 +438,8 @@ def _tested(tree: ast.Module) -> str | None:
 
 
 def _world(setup: str, source: str, program: Program) -> dict[str, Any]:
-    """The variables with which a test begins: those that its set-up defines, and those that the program, or the
-    standard library, defines for it.
+    """The variables with which a test begins: those that its set-up code defines, and the names that it uses and that
+    come from the program or the standard library.
     """
     names: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins}
     setup_code = _compiled(setup, "<tests' set-up>")
@@ -437,14 +469,16 @@ _SHORT = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot"}
 
 
 def _given(source: str, program: Program, modules: Sequence[str] = ()) -> dict[str, partial[Any]]:
-    """How to get each name that the tests use without defining it: from the standard library if it is one by which
-    tests compare, such as `isclose`; else from the program.
+    """For each name that the tests use without defining it, a function that gives its value. Names such as `isclose`,
+    by which tests compare, come from the standard library; all others, such as `solve`, from the program.
 
-    A name whose results the tests check comes from the program, also if the standard library has it.
+    A function whose results the tests check comes from the program even if the standard library has one of that name:
+    `gcd` in `assert gcd(4, 6) == 2`.
 
     Args:
         source: the tests.
-        modules: the names under which they import the program.
+        program: the program.
+        modules: the names under which the tests import the program.
     """
     named = _free_names(source)
     attributes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)]
@@ -479,10 +513,11 @@ _COMPARATOR = re.compile(r"^assert_|(?:^|_)(?:is|all|are)?_?(?:close|approx|almo
 
 
 def _refuse_judged(tree: ast.Module, own: set[str]) -> None:
-    """Raise BrokenTestsError if the program would say itself whether its answer is right: if the tests call an
-    undefined function that compares the answer with something, such as `assert is_close(f(1), 2.0)`.
+    """Raise BrokenTestsError if the tests would ask the program whether its own answer is right: if they call an
+    undefined function that compares the answer with something, such as `is_close` in `assert is_close(f(1), 2.0)`.
 
     Args:
+        tree: the tests.
         own: the names that the tests would ask from the program.
     """
     nodes = [*ast.walk(tree)]
@@ -502,10 +537,11 @@ def _refuse_judged(tree: ast.Module, own: set[str]) -> None:
 
 
 def _holding(nodes: Sequence[ast.AST], own: set[str]) -> set[str]:
-    """The variables that hold what the program gave: `x` for `x = f(1)`.
+    """The variables of the tests that hold an answer of the program: `x` after `x = f(1)`.
 
     Args:
-        own: the names that the tests ask from the program, such as `f`.
+        nodes: all syntax nodes of the tests.
+        own: the names that come from the program, such as `f`.
     """
     told: set[str] = set()
     for node in (node for node in nodes if isinstance(node, ast.Assign)):
@@ -515,16 +551,18 @@ def _holding(nodes: Sequence[ast.AST], own: set[str]) -> set[str]:
 
 
 def _stars(tree: ast.Module) -> set[str]:
-    """The modules of which code imports everything, by `from module import *`."""
+    """The modules from which code imports everything: `{"math"}` for `from math import *`."""
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     return {node.module or "" for node in imports if any(alias.name == "*" for alias in node.names)}
 
 
 def _tested_names(tree: ast.Module, own: set[str]) -> set[str]:
-    """The functions whose results the tests check: those that an assertion calls first.
+    """The functions whose results the tests check: `{"f"}` for `assert f(1) == 2`.
 
     Args:
-        own: names to look for within what is asserted; if it holds some of these, they count in place of the function.
+        tree: the tests.
+        own: names that are looked for in what is asserted. If it contains some of these, they count in place of the
+            function that is called.
     """
     found: set[str] = set()
     nodes = [*ast.walk(tree)]
@@ -549,17 +587,19 @@ def _tested_names(tree: ast.Module, own: set[str]) -> set[str]:
 
 
 def _is_function(home: tuple[str, ...]) -> bool:
-    """Whether a name of a standard module is not a class."""
+    """Whether a name of a standard module is not a class: true of `("math", "gcd")`, false of `("collections",
+    "Counter")`.
+    """
     return len(home) == 2 and not isinstance(_imported_name(*home), type)
 
 
 def _standard(name: str, parts: set[str]) -> tuple[str, ...]:
-    """Where the standard library, or a common package, defines a name that a test takes for granted: `("math",)` for a
-    module, `("math", "isclose")` for a name in it; empty if nowhere.
+    """The place in the standard library of a name that tests use without importing it: `("math",)` for the module
+    `math`, `("math", "isclose")` for `isclose`. An empty tuple if the standard library has no such name that tests use.
 
     Args:
-        name: that the test uses.
-        parts: the attributes of it that the test uses.
+        name: that the tests use.
+        parts: the attributes of it that they use, such as `sqrt` in `math.sqrt`.
     """
     if name in _SHORT and parts:
         return (_SHORT[name],)
@@ -571,7 +611,7 @@ def _standard(name: str, parts: set[str]) -> tuple[str, ...]:
 
 @functools.cache
 def _public(home: str) -> set[str]:
-    """The names of a module that a test may take for granted."""
+    """The names of a module that a test may use without importing them: `gcd` of `math`, for example."""
     if home == "pytest":
         return {"approx", "raises"}
     module = importlib.import_module(home)
@@ -581,7 +621,7 @@ def _public(home: str) -> set[str]:
 
 
 def _all_of(home: str) -> set[str]:
-    """The names that `from home import *` imports; none if there is no such module."""
+    """The names that `from home import *` imports; an empty set if there is no such module."""
     try:
         module = importlib.import_module(home)
     except ImportError:
@@ -590,7 +630,7 @@ def _all_of(home: str) -> set[str]:
 
 
 def _imported_name(home: str, name: str = "") -> Any:
-    """A module, or what `name` is in it.
+    """The module `home`, or the object that `name` is in it: the function for `math` and `gcd`.
 
     Raises:
         BrokenTestsError: there is no such module.
@@ -603,14 +643,18 @@ def _imported_name(home: str, name: str = "") -> Any:
 
 
 def _asserts(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
-    """Run a test of the kind `assert`: a few statements."""
+    """Run a test of the kind `assert`, which is a few statements such as `assert f(1) == 2`. Returns its name and why
+    it failed; None if it passed.
+    """
     source = asked["source"]
     code, names = _compiled(source), _world(asked["setup"], source, program)
     return [(name := f"test {asked['number']}", _repeatable(program, name, code, names))]
 
 
 def _repeatable(program: Program, name: str, code: types.CodeType, names: dict[str, Any]) -> str | None:
-    """Run code that is a whole test, and record it for `Replays`; gives None if it passed, else how it ended."""
+    """Run code that is a whole test, and record it so that `Replays` can run it again. Returns None if it passed,
+    otherwise where and how it ended.
+    """
     begun = {**names}
     if program.replays:
         program.replays.begin()
@@ -622,8 +666,8 @@ def _repeatable(program: Program, name: str, code: types.CodeType, names: dict[s
 
 
 def _check(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
-    """Run a test of the kind `check`, as HumanEval has it: `check(candidate)`. What its prompt defines belongs to the
-    tests as well.
+    """Run a test of the kind `check`, as HumanEval writes it: `check(candidate)`, with the program's function. Code in
+    the task's prompt belongs to the tests as well. Returns the test's name and why it failed; None if it passed.
     """
     names: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins}
     for part in (asked["setup"], asked["source"]):
@@ -641,7 +685,14 @@ def _check(asked: dict[str, Any], program: Program) -> list[tuple[str, str | Non
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Has `import solution`, under any name of `modules`, import the program."""
+    """Makes `import solution` in the tests import the program: a module whose attributes are asked from the program's
+    process.
+
+    Args:
+        modules: the names under which the tests import the program.
+        program: the program.
+        named: the names that the tests use from it.
+    """
 
     def __init__(self, modules: Sequence[str], program: Program, named: Sequence[str]) -> None:
         self._modules, self._program, self._named = modules, program, named
@@ -664,7 +715,9 @@ _OF_MODULE = {"__version__", "__author__", "__license__"}
 
 
 class _ProgramModule(types.ModuleType):
-    """The module that tests import as the program: to read or set an attribute asks the program."""
+    """The module that tests get by `import solution`. To read or set an attribute, as in `solution.solve`, asks the
+    program's process.
+    """
 
     def __init__(self, name: str, program: Program, named: Sequence[str]) -> None:
         super().__init__(name)
@@ -690,7 +743,9 @@ class _ProgramModule(types.ModuleType):
 
 
 def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
-    """Run a test of the kind `file`: under pytest if it needs that, else under unittest."""
+    """Run a test of the kind `file`: under pytest if the file needs that, otherwise under unittest. Returns the name of
+    each test in it, and why it failed; None if it passed.
+    """
     source, modules = asked["source"], asked["modules"]
     code = _compiled(source)
     given = _given(source, program, modules)
@@ -771,12 +826,13 @@ _SERVED = {"builtins.input", "sys.argv", "sys.stdin", "sys.stdout", "sys.stderr"
 
 
 class _Needs(NamedTuple):
-    """What tests need of the program beside calls and data.
+    """The things that tests need of the program beside calls and data.
 
     Attributes:
-        interpreter: what they use that needs the program in their own interpreter, in words; None if nothing does.
+        interpreter: in words, what the tests use that works only with the program in their own process; None if they
+            use nothing of that kind.
         files: whether they share files with the program.
-        logs: whether they read what it logs.
+        logs: whether they read what the program logs.
     """
 
     interpreter: str | None
@@ -785,11 +841,13 @@ class _Needs(NamedTuple):
 
 
 def _needs(tree: ast.Module, modules: Sequence[str], setup: str | None) -> _Needs:
-    """What tests need of the program beside calls and data.
+    """The things that tests need of the program beside calls and data: files, logs, or the program in their own
+    process.
 
     Args:
+        tree: the tests.
         modules: the names under which they import the program.
-        setup: code that is run before them; None if files cannot be shared with the program.
+        setup: code that runs before them; None if files cannot be shared with the program.
     """
     nodes = _used([node for part in tree.body if not _is_script(part) for node in ast.walk(part)])
     names = {node.arg for node in nodes if isinstance(node, ast.arg)} | _imported(nodes)
@@ -810,7 +868,7 @@ def _needs(tree: ast.Module, modules: Sequence[str], setup: str | None) -> _Need
 
 
 def _used(nodes: list[ast.AST]) -> list[ast.AST]:
-    """The nodes, without imports of standard modules whose names nothing uses."""
+    """The nodes without the imports of standard modules that the tests never use."""
     named = {node.id for node in nodes if isinstance(node, ast.Name)}
 
     def is_idle(node: ast.AST) -> bool:
@@ -824,18 +882,25 @@ def _used(nodes: list[ast.AST]) -> list[ast.AST]:
 
 
 def _is_script(part: ast.stmt) -> bool:
-    """Whether it is the part of a file that runs only if the file is started as a script."""
+    """Whether a statement is `if __name__ == "__main__": …`, which runs only if the file is started as a script."""
     return isinstance(part, ast.If) and ast.unparse(part.test) == "__name__ == '__main__'"
 
 
 def _named_of(nodes: Sequence[ast.AST], module: str) -> set[str]:
-    """The names that code imports by `from module import …`."""
+    """The names that code imports from a module: `{"signature"}` for `from inspect import signature`."""
     imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == module]
     return {alias.name for node in imports for alias in node.names}
 
 
 def _only_reads(nodes: Sequence[ast.AST], setup: str, modules: Sequence[str]) -> bool:
-    """Whether tests read files only as data: the program may have written a file, so nothing in it may run."""
+    """Whether tests use files only as data. The program may have written a file, so the tests must not run or import
+    what it holds.
+
+    Args:
+        nodes: all syntax nodes of the tests.
+        setup: code that runs before them.
+        modules: the names under which they import the program.
+    """
     try:
         nodes = [*nodes, *ast.walk(ast.parse(setup))]
     except (SyntaxError, ValueError):
@@ -854,8 +919,8 @@ def _only_reads(nodes: Sequence[ast.AST], setup: str, modules: Sequence[str]) ->
 
 
 def _patched(call: ast.Call, nodes: Sequence[ast.AST], modules: Sequence[str]) -> str | None:
-    """What a call replaces by something else, by `patch`, `monkeypatch` and the like, if that lies outside the program,
-    such as `time.localtime`; None otherwise, and for what works between the jails.
+    """The path of what a call such as `patch("time.localtime", fake)` replaces, if that is outside the program and must
+    be replaced in the program's process too: `time.localtime`. None for anything else.
     """
     path = ast.unparse(call.func).split(".")
     if not call.args or path[-1] not in _PATCHES or not {"patch", "monkeypatch", "mock", "mocker"} & set(path):
@@ -878,7 +943,9 @@ def _patched(call: ast.Call, nodes: Sequence[ast.AST], modules: Sequence[str]) -
 
 
 def _needs_pytest(tree: ast.Module) -> bool:
-    """Whether test functions take fixtures, or have set-ups that only pytest calls."""
+    """Whether the tests work only under pytest: a test function takes fixtures, as in `def test_sum(tmp_path)`, or
+    there is a function such as `setup_module`.
+    """
     holders: list[ast.Module | ast.ClassDef] = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
     for holder in holders:
         own = [node for node in holder.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
@@ -890,29 +957,29 @@ def _needs_pytest(tree: ast.Module) -> bool:
 
 
 def _imported(nodes: Iterable[ast.AST]) -> set[str]:
-    """The modules that code imports, by name."""
+    """The modules that code imports, by name: `{"math", "os.path"}` for `import math, os.path`."""
     imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     return {name for node in imports for name in _modules_of(node)}
 
 
 def _modules_of(node: ast.Import | ast.ImportFrom) -> list[str]:
-    """The modules that one import names."""
+    """The modules that one import statement names: `["os", "re"]` for `import os, re`."""
     if isinstance(node, ast.ImportFrom):
         return [node.module or ""]
     return [alias.name for alias in node.names]
 
 
 class _UnaskedError(BaseException):
-    """The tests ask the program something while it is mute."""
+    """Ends a test in the second run of `_mute`, in which the program answers no question."""
 
 
 @contextlib.contextmanager
 def _mute(program: Program) -> Iterator[list[str]]:
-    """Have the program answer only what a name means, while the block runs; any other question ends the test that asks
-    it.
+    """While the block runs, the program gives the values of names and attributes, such as `solve`, but answers no other
+    question: a test that calls `solve(2)` ends.
 
-    Used for a second run, to see which tests are skipped whatever the program answers. The list collects what it was
-    asked.
+    Used for a second run of tests, to see which ones are skipped whatever the program answers. The list collects the
+    questions that were refused.
     """
     asked: list[str] = []
     ask = program.ask
@@ -937,11 +1004,12 @@ class _Outcomes(unittest.TestResult):
     """A result of unittest that records the outcome of each test.
 
     Args:
-        asked: in a run with a mute program, the list of what it was asked.
+        program: the program.
+        asked: for the second run, with `_mute`: the list of refused questions.
 
     Attributes:
-        outcomes: by test: its name, and why it failed; None if it passed.
-        skipped: the tests that were skipped, or a part of them, before they asked the program anything.
+        outcomes: for each test: its name, and why it failed; None if it passed.
+        skipped: the tests that were skipped, wholly or in part, before they asked the program anything.
     """
 
     def __init__(self, program: Program, asked: Sequence[str] = _NOTHING) -> None:
@@ -996,14 +1064,14 @@ class _Outcomes(unittest.TestResult):
             self._replays.end(name, None if why else partial(_run_again, test))
 
     def refuse(self, skipped: set[str]) -> None:
-        """Have those tests count as failed that were skipped only because of what the program answered."""
+        """Count these tests as failed: they were skipped only because of what the program answered."""
         names = {name.removeprefix("tests.") for name in skipped}
         self.outcomes = [one for one in self.outcomes if one[0] not in names]
         self.outcomes += [(name, SKIPPED) for name in sorted(names)]
 
 
 def _run_again(test: unittest.TestCase) -> None:
-    """Run a test case again, for `Replays`; raises AssertionError if it does not pass."""
+    """Run a test case again, for `Replays`. Raises AssertionError if it does not pass."""
     test.run(result := unittest.TestResult())
     if not result.wasSuccessful() or result.skipped:
         raise AssertionError
@@ -1012,10 +1080,14 @@ def _run_again(test: unittest.TestCase) -> None:
 def _with_unittest(
     module: types.ModuleType, program: Program, make: Callable[[], types.ModuleType]
 ) -> list[tuple[str, str | None]]:
-    """Run the TestCases of a module, and the functions and classes that pytest would find; gives their outcomes.
+    """Run the TestCases of a module, and its functions `test…` and classes `Test…` that pytest would run. Returns the
+    name of each test, and why it failed; None if it passed.
 
     Args:
-        make: makes the module again, for a second run that shows which tests are skipped whatever the program answers.
+        module: the tests.
+        program: the program.
+        make: makes the module again, for the second run that shows which tests are skipped whatever the program
+            answers.
     """
     tally = _Outcomes(program)
     _suite(module).run(tally)
@@ -1030,10 +1102,10 @@ def _with_unittest(
 
 
 def _suite(module: types.ModuleType) -> unittest.TestSuite:
-    """The TestCases of a module, and its functions `test…` and classes `Test…`.
+    """The TestCases of a module, and its functions `test…` and classes `Test…`, as a suite of unittest.
 
     Raises:
-        BrokenTestsError: a function takes arguments, as only pytest's do.
+        BrokenTestsError: a function takes arguments, as only those for pytest do.
     """
     suite = unittest.defaultTestLoader.loadTestsFromModule(module)
     for name, one in list(vars(module).items()):
@@ -1054,9 +1126,11 @@ class _PlainTest(unittest.FunctionTestCase):
 
 
 def _with_pytest(source: str, program: Program, given: dict[str, Any]) -> list[tuple[str, str | None]]:
-    """Run a file of tests under pytest; gives the outcomes.
+    """Run a file of tests under pytest. Returns the name of each test, and why it failed; None if it passed.
 
     Args:
+        source: the file.
+        program: the program.
         given: names that the file uses without defining them, and their values.
     """
     try:

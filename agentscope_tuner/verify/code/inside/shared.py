@@ -1,11 +1,15 @@
-"""What the tests and the program share, each in its own jail: containers, such as lists, and a folder of files.
+"""The data that tests and program share, though they run in two processes: containers such as lists, and a folder of
+files.
 
-Used on both sides of tests that carry code, with each message between them (`Conversations`).
+Used in both processes, with each message between them (`Conversations`).
 
-A container has one number on both sides. A message names it by its number, and holds its contents if they are new or
-have changed since the last message. So two names for one list are two names for one list on the other side as well,
-within a value and between values. Of the folder, regular files and folders travel, as data. Nothing in it is ever
-imported, and tests whose code could run what a file holds do not get it; see `run_tests`.
+After `items = [2, 1]` and `sort(items)` in a test, `items` must be `[1, 2]`, as if both ran in one process. So each
+process has its own copy of a container, and both know it by the same number. A message names a container by its number,
+and has its contents if they are new or have changed since the last message. So two names for one list in a test are two
+names for one list in the program as well.
+
+Of the folder, regular files and folders travel, as data. Nothing in it is ever imported, and tests whose code could run
+what a file holds do not get it; see `run_tests`.
 """
 
 from __future__ import annotations
@@ -38,7 +42,9 @@ _MOST_BYTES = 200_000
 
 
 def _references(held: dict[int, object], number: int) -> int:
-    """How many references there are to a held container; `_ALONE` if only `held` refers to it."""
+    """How many references to the container `number` there are in this process. It is `_ALONE` if only `held` refers to
+    it, so that nothing else uses it any more.
+    """
     return sys.getrefcount(held[number])
 
 
@@ -49,7 +55,9 @@ _Parts = tuple[list[object], list[object]]
 
 
 def _parts(value: Any) -> _Parts | None:
-    """The items of a built-in container, and its values; None if its class may define its own ways to read them."""
+    """The items of a built-in container and its values, to see later if they have changed: `([1, 2], [])` for `[1, 2]`.
+    None for any other class, which may define its own ways to read it.
+    """
     own = type(value)
     if own in (list, set, deque):
         return [*value], []
@@ -59,16 +67,20 @@ def _parts(value: Any) -> _Parts | None:
 
 
 def _lasts(part: object) -> bool:
-    """Whether an object always means the same data in a message: it never changes, or it is a container with a number
-    of its own. True for `(1, [2])`, false for an object of a class.
+    """Whether an object always becomes the same data in a message: it never changes, or it is a container with its own
+    number. True for `(1, [2])`, false for an object of some class.
     """
     own = type(part)
     return own in _LASTING or issubclass(own, MUTABLE) or (own is tuple and all(map(_lasts, part)))  # type: ignore[call-overload]
 
 
 def _is_same(before: _Parts | None, value: Any) -> bool:
-    """Whether the parts of a container are the very objects that they were, so that nothing must be sent. No part is
-    asked whether it equals another.
+    """Whether the parts of a container are the same objects as before, so that it need not be sent again. Objects are
+    compared by `is`, since an `==` could run code of the program.
+
+    Args:
+        before: the parts, as `_parts` gave them; None if they are unknown.
+        value: the container.
     """
     if before is None or (now := _parts(value)) is None:
         return False
@@ -76,13 +88,14 @@ def _is_same(before: _Parts | None, value: Any) -> bool:
 
 
 class SharedContainers:
-    """The containers of one side that the other side holds, too; adds their changes to each message, and takes them
-    from it.
+    """The containers of one process of which the other process has a copy. It adds their changes to each message that
+    is sent, and makes those that a received message reports.
 
     Args:
-        pack, unpack: make data of what a container holds, and the other way round.
-        first: the first number that this side gives; it goes on in steps of two, so the sides never give the same one.
-        handle: makes data of a container whose class only this side has; None for any other.
+        pack, unpack: make JSON of a value, and a value of JSON.
+        first: the first number that this process gives: 1 in the tests' process, 2 in the program's. It goes on in
+            steps of two, so the two never give the same number.
+        handle: makes JSON of a container whose class only this process has; None for any other.
     """
 
     def __init__(
@@ -104,7 +117,7 @@ class SharedContainers:
         self._mentioned: defaultdict[int, set[int]] = defaultdict(set)
 
     def share(self, value: object) -> object:
-        """What represents a container in a message: `{"m": number}`."""
+        """The JSON that represents a container in a message: `{"m": 3}`, with its number."""
         if id(value) not in self._numbers:
             self._hold(self._next, value)
             self._next += 2
@@ -112,23 +125,25 @@ class SharedContainers:
         return {"m": number}
 
     def __getitem__(self, number: int) -> object:
-        """The container that a message names."""
+        """The container with the number that a message names."""
         return self._held[number]
 
     def told(self, number: int) -> object:
-        """What the other side knows of the container with that number, as JSON; None if nothing."""
+        """The contents of a container as the other process knows them, as JSON: `[1, 2]`. None if it does not know the
+        container.
+        """
         return json.loads(self._known.get(number) or "null")
 
     def alive(self) -> dict[str, object]:
-        """The state (`_held` and `_numbers`) without those containers that only this object refers to; a replay starts
-        from it.
+        """The variables `_held` and `_numbers`, without the containers that nothing else in this process uses. A
+        repeated run of a test starts from them.
         """
         held = {number: one for number, one in self._held.items() if _references(self._held, number) > _ALONE + 1}
         return {"_held": held, "_numbers": {id(one): number for number, one in held.items()}}
 
     def outgoing(self) -> dict[str, object]:
-        """What the next message must say of containers: `held`, the contents that the other side does not know; and
-        `dropped`, the numbers of those that it may forget.
+        """The part of the next message about containers: `{"held": {"3": [1, 2]}, "dropped": [5]}`. In `held` are new
+        or changed contents by number, in `dropped` the containers that the other process may forget.
         """
         told: dict[int, object] = {}
         try:
@@ -145,7 +160,7 @@ class SharedContainers:
         return ({"held": told} if told else {}) | ({"dropped": dropped} if dropped else {})
 
     def _tell(self, told: dict[int, object]) -> None:
-        """Add to `told` the contents of each container that is new to the other side, or has changed."""
+        """Add to `told` the contents of each container that is new to the other process, or that has changed."""
         seen = 0
         # containers within containers are added to `_held` meanwhile
         while numbers := [*self._held][seen:]:
@@ -160,7 +175,7 @@ class SharedContainers:
                     self._known[number], told[number] = text, content if own is None else {"own": [own, content]}
 
     def incoming(self, message: dict[str, Any]) -> None:
-        """Give the containers of this side the contents that a message of the other side says."""
+        """Change the containers of this process as a message of the other process reports."""
         told = {int(number): content for number, content in message.get("held", {}).items()}
         for number, content in told.items():
             if number not in self._held:
@@ -188,7 +203,7 @@ class SharedContainers:
         self._naming.clear()
 
     def _note_parts(self, number: int) -> None:
-        """Note the parts of a container that has just been sent or read, if they can show later that nothing
+        """Note the parts of a container that was just sent or received, if they can show later that nothing has
         changed.
         """
         parts = _parts(self._held[number])
@@ -200,8 +215,8 @@ class SharedContainers:
             self._naming.add(number)
 
     def _dropped(self) -> list[int]:
-        """Forget containers that nothing else on this side refers to, and the oldest if all together are too large;
-        their numbers.
+        """Forget the containers that nothing else in this process uses, and the oldest ones if all together are too
+        large. Returns their numbers.
         """
         size = sum(map(len, self._known.values()))
         dropped = []
@@ -215,7 +230,7 @@ class SharedContainers:
         return dropped
 
     def _content(self, value: Any) -> object:
-        """JSON of what a container holds."""
+        """The contents of a container as JSON: `[1, 2]` for a list, `{"d": [["a", 1]]}` for a dictionary."""
         if isinstance(value, defaultdict):
             items = [[self._pack(key), self._pack(part)] for key, part in value.items()]
             return {"makes": [self._pack(value.default_factory), items]}
@@ -224,7 +239,7 @@ class SharedContainers:
         return contents(value, self._pack)
 
     def _empty(self, content: Any) -> object:
-        """A new, empty container of the kind that the content is of."""
+        """A new, empty container of the kind that the JSON of its contents shows: `set()` for `{"s": [1]}`."""
         if isinstance(content, list):
             return []
         ((tag, parts),) = content.items()
@@ -241,7 +256,7 @@ class SharedContainers:
         return kinds[tag]() if tag in kinds else {"Counter": Counter, "OrderedDict": OrderedDict}[parts[0]]()
 
     def _fill(self, old: Any, content: Any) -> None:
-        """Replace all that a container holds by the content."""
+        """Replace everything in the container `old` by the contents, given as JSON."""
         if isinstance(content, dict) and "own" in content:
             content = content["own"][1]
         if isinstance(content, dict) and "makes" in content:
@@ -266,15 +281,17 @@ class SharedContainers:
 
 
 class Conversations:
-    """Questions and answers over one line. Each thread has a conversation of its own, so that one thread may wait in
-    the program for what another thread asks it next.
+    """Questions and answers between the tests' process and the program's process, over one line. Each thread has its
+    own conversation, so that one thread may wait for an answer while a second one asks.
 
     Attributes:
-        lock: must be held to change what messages name, such as shared containers.
+        lock: must be held to change what messages refer to, such as shared containers.
 
     Args:
-        side: the prefix of the names of conversations that begin on this side.
-        help_out: is called if no thread is free for a message that any thread may take.
+        line: the line to the other process.
+        shared: the containers of this process that both share.
+        side: the prefix of the names of conversations that begin in this process, such as `tests `.
+        help_out: is called if a message arrives that any thread may take, and all threads are busy.
     """
 
     def __init__(self, line: JailLine, shared: SharedContainers, side: str, help_out: Callable[[], None]) -> None:
@@ -294,8 +311,8 @@ class Conversations:
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """Hold one of the places for questions under way, while the block runs. What is asked within it, before the
-        question is answered, needs no other place.
+        """Limit how many threads ask at once: hold one of `MOST_AT_ONCE` places while the block runs. A question within
+        it, before the first one is answered, needs no other place.
         """
         if getattr(self._thread, "has_place", False):
             yield
@@ -309,7 +326,9 @@ class Conversations:
 
     @contextmanager
     def within(self, name: str) -> Iterator[None]:
-        """Have this thread speak in the conversation of that name, while the block runs."""
+        """While the block runs, this thread sends and receives in the conversation `name`: that of the question that it
+        answers.
+        """
         before, self._thread.name = self._name(), name
         with self.lock:
             self._within[name] += 1
@@ -321,28 +340,28 @@ class Conversations:
                 self._within[name] -= 1
 
     def _name(self) -> str:
-        """The name of this thread's conversation."""
+        """The name of this thread's conversation, such as `tests 0`."""
         if not hasattr(self._thread, "name"):
             self._thread.name = next(self._names)
         name: str = self._thread.name
         return name
 
     def send(self, message: dict[str, Any], name: str | None = None) -> None:
-        """Send a message in the conversation of that name, or else in this thread's."""
+        """Send a message in the conversation `name`; in this thread's own one if `name` is None."""
         with self.lock:
             self._line.send(message | self._shared.outgoing() | {"in": name or self._name()})
 
     def receive(self) -> dict[str, Any]:
-        """The next message in this thread's conversation; waits for it."""
+        """The next message in this thread's conversation. Waits for it."""
         return self._received(self._name())
 
     def receive_any(self) -> dict[str, Any]:
-        """The next message in this thread's conversation, or in one that no thread has taken up; waits for it."""
+        """The next message in this thread's conversation, or in one that no thread has taken up yet. Waits for it."""
         return self._received(self._name(), _ANY)
 
     def _received(self, *names: str) -> dict[str, Any]:
-        """The next message for one of these names. One waiting thread reads the line for all; the others sleep until it
-        wakes them.
+        """The next message for one of these conversations. One waiting thread reads the line for all; the others sleep
+        until it wakes them.
         """
         with self.lock:
             self._free += _ANY in names
@@ -360,6 +379,7 @@ class Conversations:
                     self._notify_first(self._waiting)
 
     def _wait(self, names: Sequence[str]) -> None:
+        """Sleep until the thread that reads the line wakes this one."""
         changed = threading.Condition(self.lock)
         places = [self._waiting] + [self._idle] * (_ANY in names)
         for place in places:
@@ -371,12 +391,13 @@ class Conversations:
                 place.pop(names[0], None)
 
     def _notify_first(self, place: dict[str, threading.Condition]) -> None:
+        """Wake the thread that has slept longest."""
         # removed at once: a thread that was woken may not run yet, and must not be woken in another's place
         if place:
             place.pop(next(iter(place))).notify()
 
     def read_on(self) -> None:
-        """Have a thread of its own read the line from now on, also while no thread waits for a message."""
+        """Start a thread that reads the line from now on, even while no other thread waits for a message."""
         threading.Thread(target=self._read_all, daemon=True).start()
 
     def _read_all(self) -> None:
@@ -391,6 +412,9 @@ class Conversations:
                     return
 
     def _read(self) -> None:
+        """Read one message from the line, put it into the inbox of its conversation, and wake a thread that waits for
+        it.
+        """
         self._is_read = True
         self.lock.release()
         try:
@@ -418,7 +442,9 @@ _MOST_DEPTH = 32
 
 
 class FilesError(Exception):
-    """The folder holds more than may travel, or what the other side sent is no change of files."""
+    """The shared folder holds more than may be sent, or the other process sent something that is no change
+    of files.
+    """
 
 
 # mode, when it was changed, and what it holds: None for a folder
@@ -426,9 +452,10 @@ _File = tuple[int, int, bytes | None]
 
 
 class SharedFiles:
-    """This side's folder of files (`ROOT`): finds what has changed in it, and makes the other side's changes.
+    """The copy of the shared folder in this process (`ROOT`): finds what has changed in it, and makes the changes that
+    the other process reports.
 
-    Made for tests that use files; both sides have it at the same path.
+    Made only for tests that use files. Both processes have the folder at the same path.
     """
 
     def __init__(self) -> None:
@@ -440,8 +467,8 @@ class SharedFiles:
         self._known: dict[str, _File] = {}
 
     def changes(self) -> dict[str, object]:
-        """What has changed in the folder since the last time: by name, a file or a folder with its data; None if it is
-        gone.
+        """The changes in the folder since the last call, by relative name: `{"out.txt": [mode, time, content]}`, with
+        the content as base64, or None for a folder. A name that is gone has None in place of the list.
 
         Raises:
             FilesError: the folder holds too much.
@@ -454,7 +481,10 @@ class SharedFiles:
         return changed
 
     def take(self, changes: Any) -> None:
-        """Make the other side's changes in this side's folder.
+        """Make the changes of the other process in this process's folder.
+
+        Args:
+            changes: as `changes` of the other process gave them.
 
         Raises:
             FilesError: they are no changes of files, or too many.
@@ -474,7 +504,7 @@ class SharedFiles:
 
 
 def _files() -> dict[str, _File]:
-    """The regular files and the folders in `ROOT`, by their relative names.
+    """The regular files and the folders in `ROOT`, by relative name, such as `out.txt`.
 
     Raises:
         FilesError: there are too many, or they are too large.
@@ -496,6 +526,7 @@ def _files() -> dict[str, _File]:
 
 
 def _content(path: str, mode: int) -> bytes:
+    """The bytes of a file, also if a test has made it unreadable."""
     # a test may have made the file unreadable
     if is_closed := not mode & stat.S_IRUSR:
         os.chmod(path, mode | stat.S_IRUSR)
@@ -507,10 +538,10 @@ def _content(path: str, mode: int) -> bytes:
 
 
 def _placed(name: str) -> str:
-    """The path of a name in `ROOT`. Makes the folders that lead to it.
+    """The path in `ROOT` of a relative name such as `a/out.txt`. Makes the folders that lead to it.
 
     Raises:
-        ValueError: it is no name of a file in `ROOT`, or leads through a link.
+        ValueError: the name leads out of `ROOT`, as `../out.txt` does, or through a link.
     """
     parts = name.split("/")
     if "\0" in name or len(parts) > _MOST_DEPTH or not all(part and part not in (".", "..") for part in parts):
@@ -532,11 +563,19 @@ def _remove(path: str) -> None:
 
 
 def _remove_one(path: str) -> None:
+    """Remove a file, a link or an empty folder."""
     (os.rmdir if os.path.isdir(path) and not os.path.islink(path) else os.unlink)(path)
 
 
 def _write(path: str, mode: int, changed: int, content: str | None) -> None:
-    """Write a file or, if `content` is None, a folder."""
+    """Write a file, or make a folder if `content` is None.
+
+    Args:
+        path: of the file.
+        mode: its permissions.
+        changed: the time at which it was changed, in nanoseconds.
+        content: its bytes as base64.
+    """
     is_folder = content is None
     if os.path.lexists(path) and (os.path.islink(path) or os.path.isdir(path) != is_folder):
         _remove(path)
