@@ -1,20 +1,21 @@
-"""Ends a test that would pass because the program answered with an empty array, with NaN, or with infinity.
+"""Ends a test that would pass only because the program answered with an empty array, with NaN, or with infinity.
 
-Used in the jail of tests that carry code, before these run: `guard_numbers` always, `guard` for tests with arrays.
+Used in the tests' process of tests that carry code, before the tests run: `guard_numbers` always, `guard` for tests
+with arrays.
 
-Empty arrays: for numpy such an array is near whatever it is compared with, since it has no item that is not. So a
-program that answers with `[]` would pass `allclose(answer, 4.0)`, or `(answer == array).all()`. Here it ends the test
-to compare an empty array with something that is not empty, also if the test has made the array from an empty list.
+Empty arrays: numpy finds an empty array near anything, since it has no item that is not near. So a program that returns
+`[]` would pass `allclose(solve(2), 4.0)` or `(solve(2) == array).all()`. Here a test ends if it compares an empty array
+with something that is not empty, also if the test has made the array from an empty list.
 
-NaN: for Python nothing is greater than NaN, and no bound either. So a program that answers with NaN, or with infinity
-by which a test divides, would pass `not abs(answer - 4.0) > 1e-6`. Here it ends the test to ask which of NaN and
-another number is greater. This holds as well if the test has made another float or an array of the answer, since the
-tests' code is compiled with comparisons that check their operands (see `guarded`).
+NaN: every comparison with NaN by `<` or `>` is false. So a program that returns NaN, or an infinity by which a test
+divides, would pass `assert not abs(solve(2) - 4.0) > 1e-6`. Here a test ends if it asks whether NaN or a different
+number is greater. This also works if the test has made another float or an array of the answer, since the tests' code
+is compiled with comparisons that check their operands (see `guarded`).
 
-Infinity: an answer that is infinite, or becomes so as a test computes with it, would be within an infinite share of
-itself. That ends the test, too.
+Infinity: if the answer is infinite, so is a tolerance such as `0.1 * answer`, and the error is within it. A test that
+compares the two ends, too.
 
-The rules for NaN and infinity do not hold if the test itself names such numbers.
+The rules for NaN and infinity do not apply if the test itself names such numbers.
 """
 
 from __future__ import annotations
@@ -44,11 +45,11 @@ _BY_OPERATOR = {"equal", "not_equal", "less", "less_equal", "greater", "greater_
 
 
 class NotFinite(float):
-    """A float of the program that is infinite or NaN, or a result of the test's computing with one that is.
+    """A float of the program that is infinite or NaN, or the result of a test's arithmetic with one.
 
     Attributes:
-        is_difference: whether it is a difference, such as an error.
-        is_share: whether it is a part of something, such as a relative tolerance.
+        is_difference: whether it is the result of a subtraction, such as an error.
+        is_share: whether it is a part of a number, such as the tolerance `0.1 * answer`.
     """
 
     # as of Python's own, so that it goes to a program, and passes in a test, as a float
@@ -65,10 +66,10 @@ class NotFinite(float):
 
 
 def _marked(found: float, name: str, *of: Any) -> NotFinite:
-    """A result that is infinite or NaN, with what it is: a difference, a share, or neither.
+    """A `NotFinite` for the result of arithmetic, marked as a difference, a share, or neither.
 
     Args:
-        found: the result.
+        found: the result, which is infinite or NaN.
         name: of the operator, such as `sub`.
         of: its operands.
     """
@@ -82,7 +83,9 @@ def _marked(found: float, name: str, *of: Any) -> NotFinite:
 
 
 def _computed(name: str) -> Callable[..., Any]:
-    """The method of NotFinite for an operator, such as `sub`: what it gives is marked if it is not finite either."""
+    """The method of NotFinite for an operator, such as `__sub__` for `sub`. A result that is infinite or NaN is a
+    `NotFinite` as well.
+    """
     plain = getattr(float, f"__{name}__")
 
     def compute(self: float, *others: object) -> Any:
@@ -94,8 +97,8 @@ def _computed(name: str) -> Callable[..., Any]:
 
 
 def _compared(name: str) -> Callable[[float, object], Any]:
-    """The method of NotFinite for a comparison, such as `__lt__`: ends the test if a side is NaN, or if an infinite
-    difference is compared with an infinite share.
+    """The method of NotFinite for a comparison, such as `__lt__`. It ends the test if a side is NaN, or if an infinite
+    difference is compared with an infinite share, as in `abs(answer - 4) < 0.1 * answer`.
     """
     plain = getattr(float, name)
 
@@ -111,7 +114,7 @@ def _compared(name: str) -> Callable[[float, object], Any]:
 
 
 def _refuse_size() -> Any:
-    """End the test, since it asks whether NaN is greater than a number."""
+    """End the test, because it asks whether NaN is less or greater than a number."""
     raise NotComparableError("the program's answer is not a number, and its size is asked for")
 
 
@@ -142,14 +145,14 @@ _SIZED = {list, tuple, str}
 
 
 class Sizes:
-    """The comparisons by size that tests make, each with a check of what is compared: the code of the tests, as
-    `guarded` leaves it, calls these methods in place of `<`, `max` and so on.
+    """The comparisons by size in tests, each with a check of its operands: the compiled code of the tests calls these
+    methods in place of `<`, `max` and so on (see `guarded`).
 
-    A check ends the test (NotComparableError) if the program's NaN or infinity would decide the comparison.
+    A check ends the test (NotComparableError) if a NaN or an infinity of the program would decide the comparison.
 
     Args:
-        words: the source of the test and its set-up.
-        is_asked: whether the program has answered: before that, a test's numbers are its own.
+        words: the source of the tests and their set-up code.
+        is_asked: whether the program has answered yet. Before that, all numbers are the test's own.
     """
 
     def __init__(self, words: str, is_asked: Callable[[], bool]) -> None:
@@ -162,8 +165,8 @@ class Sizes:
         self.Eq, self.NotEq = (functools.partial(self._equal, how) for how in (operator.eq, operator.ne))
 
     def _quick(self, name: str) -> Callable[..., Any]:
-        """The checked comparison `Lt`, `LtE`, `Gt` or `GtE`. It is quick for plain numbers and texts, as in the loops
-        of a test.
+        """The checked comparison for `Lt`, `LtE`, `Gt` or `GtE`: `Lt(a, b)` replaces `a < b`. It is quick for plain
+        numbers and texts, as in the loops of a test.
         """
         how, plain = _ORDERING[name], {int, float, str}
         compare = functools.partial(self._compare, how)
@@ -181,8 +184,8 @@ class Sizes:
         return quick
 
     def _equal(self, how: _Order, first: Any, second: Any) -> Any:
-        """`==` or `!=`, for tests with arrays: ends the test if one side is an array and just one side is empty, which
-        may be a list or a tuple.
+        """`==` or `!=`, for tests with arrays. Ends the test if one side is an array, the other a list or tuple, and
+        exactly one of them is empty, as in `(array == []).all()`.
         """
         kinds = {type(first), type(second)}
         is_beside = not kinds.isdisjoint((list, tuple)) and any(hasattr(kind, "__array_ufunc__") for kind in kinds)
@@ -191,11 +194,12 @@ class Sizes:
         return how(first, second)
 
     def received(self, number: float, *, is_part: bool = False) -> float:
-        """A number that is infinite or NaN, as it arrives from the program: marked, so that it is known in what a test
-        computes.
+        """Return a number of the program that is infinite or NaN as a `NotFinite`, by which it is recognized in a
+        test's arithmetic.
 
         Args:
-            is_part: whether it is a part of a complex number, in which it cannot be followed.
+            number: as it arrived from the program.
+            is_part: whether it is a part of a complex number, whose arithmetic cannot be followed.
         """
         self._has_odd = True
         # a part is not followed, so even a test that names infinity is checked from now on
@@ -203,12 +207,14 @@ class Sizes:
         return NotFinite(number)
 
     def note(self) -> set[float]:
-        """Collect the numbers that are compared by size from now on, in the set that is given back."""
+        """Collect the numbers that the tests compare by size from now on, in the set that is returned."""
         self.seen = set()
         return self.seen
 
     def look(self, one: Any) -> Any:
-        """A value that is to be compared by size, as it is; ends the test if it is NaN and comes from the program."""
+        """Return a value that a test compares by size. Ends the test if the value is NaN and comes from the
+        program.
+        """
         # by its class: an object of the program may say anything of itself
         if issubclass(type(one), float):
             if float.__ne__(one, one) and (self._has_odd or not self._names_nan) and self._is_asked():
@@ -221,12 +227,15 @@ class Sizes:
         return one
 
     def _compare(self, how: _Order, first: Any, second: Any) -> Any:
+        """The comparison `how` of two values, such as `operator.lt`, with the checks of `look_at`."""
         self.look_at(first, second)
         return how(first, second)
 
     def look_at(self, first: Any, second: Any) -> None:
-        """Check two values whose order is asked for. If the test does not name infinity, two that are infinite and
-        equal end it, too: both were made of one answer.
+        """Check two values that a test compares by size. Ends the test if one of them is the program's NaN.
+
+        It also ends the test if both are the same infinity and the test does not name infinity: then the test has made
+        one of them of the answer. (Two floats of the program may both be infinite, as distances are.)
         """
         self.look(first)
         self.look(second)
@@ -248,34 +257,36 @@ class Sizes:
             raise NotComparableError("the program's answer is infinite, and is compared with what is made of it")
 
     def call(self, function: Any) -> Any:
-        """The function to call if a test calls `function` by the name of `float`, `max` or `min`: the built-in one with
-        a check of what it is given, or else the function itself.
+        """The function that a test calls by `float`, `max` or `min`: the built-in function with a check of its
+        arguments, or `function` itself if the test has its own function of that name.
         """
         if function is builtins.float:
             return lambda *given: given[0] if given and type(given[0]) is NotFinite else float(*given)
         return functools.partial(self._extreme, function) if function in (builtins.max, builtins.min) else function
 
     def _extreme(self, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """`max` or `min` of the arguments, each of which is checked."""
         if "key" in named:
             return function(*given, **named)
         return function(map(self.look, given[0]) if len(given) == 1 else [*map(self.look, given)], **named)
 
 
 def _is_array(one: Any) -> bool:
-    """Whether it is one of numpy's arrays of floats, or a single float of numpy's."""
+    """Whether a value is a numpy array of floats, or a single numpy float."""
     if (numpy := sys.modules.get("numpy")) is None:
         return False
     return isinstance(one, numpy.ndarray | numpy.floating) and one.dtype.kind == "f"
 
 
 def guard_numbers(words: str, is_asked: Callable[[], bool]) -> Sizes:
-    """Have tests end if they ask whether a NaN or an infinity of the program is greater than another number.
+    """Prepare this process so that a test ends if it asks whether a NaN or an infinity of the program is less or
+    greater than another number.
 
     Called once, before the tests are compiled.
 
     Args:
-        words: the source of the test and its set-up.
-        is_asked: whether the program has answered.
+        words: the source of the tests and their set-up code.
+        is_asked: whether the program has answered yet.
     """
     sizes = Sizes(words, is_asked)
     code_values.make_not_finite = sizes.received
@@ -288,7 +299,12 @@ def guard_numbers(words: str, is_asked: Callable[[], bool]) -> Sizes:
 
 
 def _asserting(plain: Callable[..., None], look_at: Callable[[Any, Any], None]) -> Callable[..., None]:
-    """An assertion of unittest's about sizes, such as `assertLess`, with a check of what it compares."""
+    """An assertion of unittest about sizes, such as `assertLess`, with a check of what it compares.
+
+    Args:
+        plain: the assertion.
+        look_at: checks two values.
+    """
 
     @functools.wraps(plain)
     def compare(case: unittest.TestCase, first: Any, second: Any, *more: Any, **named: Any) -> None:
@@ -299,10 +315,10 @@ def _asserting(plain: Callable[..., None], look_at: Callable[[Any, Any], None]) 
 
 
 def guarded(tree: ast.Module) -> ast.Module:
-    """The tests' tree, with checked comparisons: `a < b` becomes `_asked_for_size_.Lt(a, b)`.
+    """The syntax tree of the tests, with checked comparisons: `a < b` becomes `_asked_for_size_.Lt(a, b)`.
 
-    Used whenever tests are compiled; the tree stays as it is if `guard_numbers` was not called, as beside a program in
-    the same interpreter.
+    Used whenever tests are compiled. The tree is not changed if `guard_numbers` was not called, as when the program
+    runs in the tests' own process.
     """
     if not hasattr(builtins, _ASKED):
         return tree
@@ -318,7 +334,9 @@ def guarded(tree: ast.Module) -> ast.Module:
 
 
 def _looking(node: Any) -> Any:
-    """The node; or, if it compares sizes, one that does the same with a check."""
+    """The node that replaces `node` in the tests: for a comparison by size, one that does the same with a check;
+    otherwise `node` itself.
+    """
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("float", "max", "min"):
         node.func = _asked("call", node.func)
     names = [type(how).__name__ for how in getattr(node, "ops", ())]
@@ -334,14 +352,16 @@ def _looking(node: Any) -> Any:
 
 
 def _asked(name: str, *given: ast.expr) -> ast.Call:
-    """The tree of a call of the method `name` of `Sizes`."""
+    """The tree of a call of a method of `Sizes`: that of `_asked_for_size_.Lt(a, b)` for `Lt` and the nodes of `a` and
+    `b`.
+    """
     function = ast.Attribute(ast.Name(_ASKED, ast.Load()), name, ast.Load())
     return ast.copy_location(ast.Call(function, [*given], []), given[0])
 
 
 def guard() -> None:
-    """Have numpy's functions that compare, and empty arrays of the program, end a test that compares something with
-    nothing.
+    """Prepare this process so that a test ends if it compares an empty array with something that is not empty, by
+    numpy's functions or by operators.
 
     Called before tests whose source names numpy or the like.
     """
@@ -384,8 +404,12 @@ def guard() -> None:
 
 
 class _Called:
-    """A function of numpy's. If the tests themselves call it with something empty, an empty array that it gives is
-    checked in later comparisons.
+    """A function of numpy, such as `array`. If the tests themselves call it with something empty, and it gives an empty
+    array, later comparisons of that array are checked.
+
+    Args:
+        function: of numpy.
+        kept: makes an array that checks its comparisons, of an array that is empty.
     """
 
     def __init__(self, function: Any, kept: Callable[[Any], Any]) -> None:
@@ -406,7 +430,9 @@ class _Called:
 
 
 def is_nothing(value: Any) -> bool:
-    """Whether it is an array, or lists within lists, without a single number: true for `[[], []]`, false for `{}`."""
+    """Whether a value is an array, or nested lists, without a single number in it: true for `[[], []]`,
+    false for `{}`.
+    """
     if isinstance(value, list | tuple):
         return all(map(is_nothing, value))
     # by its class: an object of the program may say anything of itself
@@ -424,7 +450,9 @@ def is_nothing(value: Any) -> bool:
 
 
 def _guarded(compare: Callable[..., Any]) -> Callable[..., Any]:
-    """A comparing function of numpy's that ends the test if just one of the two sides is empty."""
+    """A comparing function of numpy, such as `allclose`, that ends the test if exactly one of its two sides
+    is empty.
+    """
 
     @functools.wraps(compare)
     def compared(*given: Any, **named: Any) -> Any:
@@ -437,5 +465,5 @@ def _guarded(compare: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _refuse() -> Any:
-    """End the test, since it compares an empty array with something that is not empty."""
+    """End the test, because it compares an empty array with something that is not empty."""
     raise NotComparableError("an array of nothing is compared with something")

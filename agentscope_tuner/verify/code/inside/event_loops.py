@@ -1,8 +1,9 @@
-"""Event loops of tests that use asyncio, and the program's loop behind each of them.
+"""Event loops for tests that use asyncio: those in the tests' process, and those of the program in its own process.
 
-Used while tests that carry code run, with the program in another jail. In one interpreter, a test and its program would
-share one event loop. Here each has its own; the program's loop takes a step whenever the tests' loop has a turn: while
-the tests wait for something of the program, and while the program has work under way.
+In one process, `await solve(2)` in a test would run the program's coroutine in the test's event loop. But tests and
+program are in two processes, so each needs an event loop. Behind each loop of the tests there is one of the program. It
+takes a step whenever the tests' loop gives it a turn: while a test waits for the program, and while the program has
+tasks that go on.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _TURN_SECONDS = 0.002
 
 
 def _running() -> Any:
-    """The event loop that runs in this thread; None if none does."""
+    """The event loop that runs in this thread; None if none runs."""
     # slow to import, and few tests await
     asyncio = sys.modules.get("asyncio")
     return None if asyncio is None else asyncio._get_running_loop()
@@ -28,7 +29,7 @@ def _running() -> Any:
 
 @contextmanager
 def _as_running(loop: Any) -> Iterator[None]:
-    """Have asyncio take `loop` for the one that runs in this thread; None is for no loop."""
+    """While the block runs, asyncio takes `loop` for the running loop of this thread. None means that no loop runs."""
     import asyncio
 
     outer: Any = asyncio._get_running_loop()
@@ -46,11 +47,11 @@ def _as_running(loop: Any) -> Iterator[None]:
 
 
 class TestLoops:
-    """The tests' side: gives the loops of the tests their numbers, and lets the program's loop behind each take steps.
+    """The event loops in the tests' process: gives each a number, and has the program's loop behind it take steps.
 
     Args:
         step: lets the program's loop take a step.
-        end: ends the program's loop behind the loop of that number.
+        end: ends the program's loop behind the tests' loop of that number.
     """
 
     __test__ = False
@@ -66,8 +67,8 @@ class TestLoops:
         self._tasks: dict[tuple[Any, int], Any] = {}
 
     def number(self) -> int | None:
-        """The number of the loop that runs in this thread, by which the program's side knows it; None if no loop
-        runs.
+        """The number of the tests' loop that runs in this thread, by which the program's process knows it; None if no
+        loop runs.
         """
         if (loop := _running()) is None or loop in self._numbers:
             return self._numbers.get(loop)
@@ -84,7 +85,7 @@ class TestLoops:
         return self._made
 
     def _forget(self, loop: Any) -> None:
-        """Forget a loop that was closed, and end the program's loop behind it."""
+        """Forget a loop of the tests that was closed, and end the program's loop behind it."""
         number = self._numbers.pop(loop)
         # other threads have loops of their own
         for key in [key for key in [*self._tasks] if key[0] is loop]:
@@ -93,14 +94,17 @@ class TestLoops:
         self._end(number)
 
     def go_on(self) -> None:
-        """Have the program's loop take steps in this thread's loop from now on. Called if the program reports work
-        under way.
+        """Have the program's loop take steps from now on, at turns of the tests' loop in this thread. Called if the
+        program reports that it has tasks that go on.
         """
         if (loop := _running()) is not None and loop not in self._has_turn:
             self._has_turn.add(loop)
             loop.call_later(_TURN_SECONDS, self._turn, loop)
 
     def _turn(self, loop: Any) -> None:
+        """Let the program's loop take a step, unless a task of the tests waits for the program: then its loop takes
+        steps anyway.
+        """
         self._has_turn.discard(loop)
         if self._waiting[loop]:
             self.go_on()
@@ -109,7 +113,7 @@ class TestLoops:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Count one more task of this thread's loop that waits for the program, for as long as the block runs."""
+        """While the block runs, count one more task of this thread's loop that waits for the program."""
         loop = _running()
         self._waiting[loop] += 1
         try:
@@ -120,14 +124,14 @@ class TestLoops:
                 del self._waiting[loop]
 
     def step(self, awaitable: Any, number: int, steps: bool) -> Any:
-        """The result of an awaitable of the tests that the program waits for, alone in a list; `CANCELLED` if it was
-        cancelled; and an empty list until it is done. The program asks again until it is.
+        """The state of a tests' awaitable for which the program waits: its result, alone in a list, if it is done;
+        `CANCELLED` if it was cancelled; otherwise an empty list. The program asks again until it is done.
 
         Args:
-            awaitable: what the program waits for.
+            awaitable: of the tests.
             number: of the waiting task in the program.
-            steps: whether the program's loop takes its steps beside this thread's loop. If not, the program's loop
-                waits, so the awaitable is run to its end.
+            steps: whether the program's loop takes its steps at turns of this thread's loop. If not, it cannot ask
+                again, so the awaitable is run to its end.
         """
         import asyncio
 
@@ -142,14 +146,14 @@ class TestLoops:
         return CANCELLED if task.cancelled() else [task.result()]
 
     def cancel(self, awaitable: Any, number: int) -> None:
-        """Cancel an awaitable of the tests, since the task in the program that waits for it was cancelled."""
+        """Cancel an awaitable of the tests, because the program's task that waits for it was cancelled."""
         if (task := self._tasks.get((_running(), number))) is not None:
             task.cancel()
 
 
 def _finished(awaitable: Any) -> Any:
-    """The result of an awaitable of the tests, run to its end in a loop of its own: the tests' own loop cannot run it,
-    for it waits for the program meanwhile.
+    """The result of an awaitable of the tests, run to its end in a new loop. The tests' own loop cannot run it, since
+    it is waiting for the program's answer.
     """
     import asyncio
 
@@ -165,7 +169,7 @@ def _finished(awaitable: Any) -> Any:
 
 
 class ProgramLoops:
-    """The program's side: a loop behind each loop of the tests, by the number that the tests give it."""
+    """The event loops in the program's process: one behind each loop of the tests, under the same number."""
 
     def __init__(self) -> None:
         self._loops: dict[int, Any] = {}
@@ -182,8 +186,8 @@ class ProgramLoops:
 
     @contextmanager
     def within(self, number: int | None) -> Iterator[None]:
-        """Have code of the program see its loop as running while the block runs, as it would if the tests called it
-        directly; no loop if the number is None.
+        """While the block runs, the program's code sees the loop of that number as the running one, as if the tests'
+        loop had called it directly. None means that no loop runs.
         """
         if number is None:
             yield
@@ -192,30 +196,32 @@ class ProgramLoops:
             yield
 
     def is_stepped(self) -> bool:
-        """Whether this thread runs one of these loops, which takes its steps beside a loop of the tests."""
+        """Whether the loop that runs in this thread is one behind a loop of the tests, which takes its steps at turns
+        of that loop.
+        """
         return any(loop is _running() for loop in [*self._loops.values()])
 
     def is_busy(self, number: int) -> bool:
-        """Whether a loop has anything to do, now or later."""
+        """Whether the loop of that number has anything to do, now or later."""
         import asyncio
 
         loop = self._loop(number)
         return bool(loop._ready or loop._scheduled or asyncio.all_tasks(loop))
 
     def step(self, number: int) -> None:
-        """Let a loop take one step, in which it runs what is due."""
+        """Let the loop of that number take one step, in which it runs what is due."""
         loop = self._loop(number)
         with _as_running(None):
             loop.call_soon(loop.stop)
             loop.run_forever()
 
     def wait(self, number: int, waiting: int, awaitable: Any) -> tuple[bool | str, object]:
-        """Let a loop take a step for an awaitable that the tests wait for: `(True, result)` if it is done,
-        `(CANCELLED, None)` if it was cancelled, and else `(False, None)`.
+        """Let a loop take one step for an awaitable of the program for which a test waits, as in `await solve(2)`.
+        Gives `(True, result)` if it is done, `(CANCELLED, None)` if it was cancelled, otherwise `(False, None)`.
 
         Args:
             number: of the loop.
-            waiting: number of the waiting task in the tests.
+            waiting: number of the tests' task that waits.
             awaitable: of the program.
         """
         if waiting not in self._tasks:
@@ -235,11 +241,17 @@ class ProgramLoops:
         return (CANCELLED, None) if task.cancelled() else (True, task.result())
 
     def cancel(self, waiting: int) -> None:
-        """Cancel an awaitable that a task of the tests waits for, by the number of that task."""
+        """Cancel the awaitable of the program for which a task of the tests waits.
+
+        Args:
+            waiting: number of that task.
+        """
         self._tasks[waiting].cancel()
 
     def end(self, number: int) -> None:
-        """End a loop and its tasks, as `asyncio.run` does. Called when the tests have closed the loop before it."""
+        """End the loop of that number and its tasks, as `asyncio.run` does at its end. Called when the tests have
+        closed their loop.
+        """
         import asyncio
 
         if (loop := self._loops.pop(number, None)) is None:
@@ -257,5 +269,5 @@ class ProgramLoops:
 
 
 async def whole(awaitable: Any) -> Any:
-    """A coroutine that awaits any awaitable: a task can only be made of a coroutine."""
+    """A coroutine that awaits `awaitable`: a task can be made only of a coroutine."""
     return await awaitable

@@ -1,6 +1,7 @@
-"""Runs a query on a SQLite database, for the judge of SQL, and a scorer of reasoning-gym, for the judge of its puzzles.
+"""Two entry points of jails: `run_query` runs a query on a SQLite database, for the judge of SQL; `score_puzzle` runs a
+scorer of reasoning-gym, for the judge of its puzzles.
 
-Both run in a jail: the database is opened read-only, and a scorer may hang, raise, or run what it is given.
+Both need a jail: a query is hostile, and a scorer may hang, raise, or run what it is given.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ _ALLOWED = {20, 21, 31, 33}
 
 
 def run_query(payload: bytes) -> int:
-    """Run a query. The result that it leaves is `{"rows": …}`, or `{"error": …}` with SQLite's message.
+    """Run a query on a database that is opened read-only. Leaves `{"rows": [(1, "a")]}` as the result of the jail, or
+    `{"error": …}` with SQLite's message. Returns 0.
 
     Args:
         payload: JSON of `{"database", "query", "most_rows"}`: a path, SQL, and the most rows that are allowed.
@@ -40,6 +42,11 @@ def run_query(payload: bytes) -> int:
 
 
 def _rows(database: str, query: str, most_rows: int) -> list[tuple[object, ...]]:
+    """The rows that the query gives, such as `[(1, "a")]`.
+
+    Raises:
+        sqlite3.Error: the query fails, does more than read, or gives more than `most_rows` rows.
+    """
     connection = sqlite3.connect(f"file:{quote(database)}?mode=ro&immutable=1", uri=True, isolation_level=None)
     connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
@@ -59,14 +66,14 @@ def _rows(database: str, query: str, most_rows: int) -> list[tuple[object, ...]]
 
 
 def _authorize(action: int, first: str | None, second: str | None, *others: object) -> int:
-    """SQLite's authorizer: allows to read, and denies everything else, also `load_extension`."""
+    """SQLite's authorizer: allows a query to read, and denies everything else, also the function `load_extension`."""
     if action not in _ALLOWED or (second or "").lower() == "load_extension":
         return sqlite3.SQLITE_DENY
     return sqlite3.SQLITE_OK
 
 
 def score_puzzle(payload: bytes) -> int:
-    """Score an answer to a puzzle. The result that it leaves is `{"score": …}`, or `{"error": …}`.
+    """Score an answer to a puzzle. Leaves `{"score": 0.5}` as the result of the jail, or `{"error": …}`. Returns 0.
 
     Args:
         payload: of `{"dataset", "answer", "entry"}`, as `dump` writes it: the data set's name, the answer, the puzzle.

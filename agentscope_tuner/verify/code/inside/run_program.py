@@ -1,8 +1,9 @@
-"""Runs a policy's program in its jail, as a script or one function of it; what it prints and returns is judged outside.
+"""Runs a policy's program in its jail, as a script or by a call of one function. What it prints and returns is judged
+outside.
 
-The entry points of jails are `script`, `call` and, for a data set's checker, `checker`. The other functions here serve
-tests that carry code as well: `serve_program` loads the program by them, and `run_tests` keeps what it says from being
-run as code (`ProgramTexts`).
+The entry points of jails are `script`, `call` and, for the checker of a data set, `checker`. The other functions also
+serve tests that carry code. There the program's process uses them to load the program (`serve_program`), and the tests'
+process uses `ProgramTexts`, so that no text which the program returns is run as code (`run_tests`).
 """
 
 from __future__ import annotations
@@ -62,7 +63,11 @@ _GIVEN = {name: source for source, given in _COMMON.items() for name in given}
 
 
 def script(payload: bytes) -> int:
-    """Run the program as `python main.py`, for a test by standard input; returns its exit code."""
+    """Run the program as `python main.py`, for a test by standard input; returns its exit code.
+
+    Args:
+        payload: JSON of `{"program", "arguments"}`: the source, and the arguments of the script, which may be missing.
+    """
     asked = json.loads(payload)
     module = prepare(asked["program"], "__main__")
     sys.argv += asked.get("arguments", [])
@@ -70,8 +75,12 @@ def script(payload: bytes) -> int:
 
 
 def checker(payload: bytes) -> int:
-    """Run a data set's checker on the files that hold what a program printed, none of which may run as code; returns
-    the checker's exit code.
+    """Run a data set's checker on the files that hold what a program printed; returns the checker's exit code. Nothing
+    in these files is run as code.
+
+    Args:
+        payload: JSON of `{"program", "arguments", "finite"}`: the checker's source, its arguments, and whether it must
+            not read a text as NaN or infinity.
     """
     asked = json.loads(payload)
     module = prepare(asked["program"], "__main__")
@@ -103,8 +112,8 @@ _MAKING = {f"{_LIBRARY}/{name}" for name in ("collections/__init__.py", "datacla
 
 
 def _refuse_to_run(event: str, given: tuple[Any, ...]) -> None:
-    """An audit hook for checkers: raises if they would start a process, or run code other than their own and the
-    library's.
+    """An audit hook for checkers. It raises if they start a process, or run code that is neither their own nor the
+    standard library's.
     """
     if event in _RUNNING:
         _refuse_code()
@@ -117,10 +126,14 @@ def _refuse_to_run(event: str, given: tuple[Any, ...]) -> None:
 
 
 def _finite(plain: Any, source: str) -> type:
-    """A `float`, `complex` or `Decimal` for checkers, which refuses to read a text as NaN or infinity, unless the text
-    is the checker's own.
+    """A `float`, `complex` or `Decimal` for checkers that refuses to read a text such as `"nan"` or `"inf"`, unless it
+    is a literal of the checker itself.
 
-    Any comparison with NaN is false, also that of an error with a bound.
+    A checker that reads NaN from a program's output may accept it: `abs(nan - 4) > 1e-6` is false.
+
+    Args:
+        plain: the class that is replaced.
+        source: the checker.
     """
 
     class FiniteKind(type):
@@ -159,7 +172,7 @@ def _finite(plain: Any, source: str) -> type:
 
 
 def _is_finite(data: Any) -> bool:
-    """Whether data holds no number that is infinite or NaN."""
+    """Whether data has no number in it that is infinite or NaN: false for `[1, inf]`."""
     if isinstance(data, float | complex):
         return data - data == 0
     inner = [*data.keys(), *data.values()] if isinstance(data, dict) else data
@@ -167,9 +180,10 @@ def _is_finite(data: Any) -> bool:
 
 
 def _read_data(source: str, *_: object) -> object:
-    """Replaces `eval` for a checker: reads literals and arithmetic, and no names.
+    """Replaces `eval` for a checker: reads literals and arithmetic, such as `[1, 2 + 3]`, but no names.
 
-    A program that prints `expected` could else be read as the checker's own variable, which may hold the right output.
+    If a program prints `expected`, the checker's own `eval` would read its variable of that name, which may hold the
+    right output.
     """
     # slow to import, and few checkers ask
     import ast
@@ -185,7 +199,7 @@ def _read_data(source: str, *_: object) -> object:
 
 
 def _refuse_code(*_: object, **__: object) -> None:
-    """Replaces `exec` and `compile` for a checker: it runs no code that it is given."""
+    """Replaces `exec` and `compile` for a checker: raises ValueError."""
     raise ValueError("a checker runs no code that it is given")
 
 
@@ -204,20 +218,19 @@ _LEAST_WITHIN = 8
 
 
 class ProgramTexts:
-    """Keeps what a program has said, so that tests which run text run no code of the program, but for expressions of
-    data.
+    """Prevents tests from running a text of the program as code. Lives in the tests' process.
 
-    Used in the jail of tests that carry code: it sees each message of the program, and replaces `eval`, `exec` and
-    `compile`.
+    A test such as `assert eval(solve("1 + 2")) == 3` runs what the program returned: a hostile program could return
+    code that makes the test pass. So this class sees each message of the program, and replaces `eval`, `exec` and
+    `compile`. A text that occurs in the messages may only be an expression of data, such as `1 + 2`.
 
     Args:
-        source: the tests, whose own text may do anything.
-        on_code: is called, and must raise, if `eval` would run the program's text and it is more than an expression of
-            data.
-        on_statements: the same if `exec` would run it.
-        makes: handles an expression that makes an object of the program's classes, as in `eval(repr(one))`. It is given
-            the variables that the text may name and the expression, and returns a function that makes the object; None
-            if the expression is anything else.
+        source: the tests, whose own texts may be run.
+        on_code: is called, and must raise, if `eval` would run a text of the program that is more than such an
+            expression.
+        on_statements: is called, and must raise, if `exec` would run a text of the program.
+        makes: for a text such as `Point(1, 2)`, as in `eval(repr(answer))`: gets the variables that it may use and its
+            syntax tree, and returns a function that makes the object. None if the text is anything else.
     """
 
     def __init__(
@@ -237,8 +250,8 @@ class ProgramTexts:
         self._codes: list[tuple[types.CodeType, object]] = []
 
     def keep(self, message: bytes) -> None:
-        """Keep a message of the program. Beyond 32 MB in all none is kept; from then on any text that is not the tests'
-        own counts as the program's.
+        """Keep a message of the program. Beyond 32 MB in all, no more are kept; from then on, each text that is not the
+        tests' own counts as the program's.
         """
         self._size += len(message)
         if self._size <= _MOST_KEPT:
@@ -288,12 +301,16 @@ class ProgramTexts:
         vars(builtins).update(eval=run, exec=execute_text, compile=make)
 
     def _text_behind(self, source: object) -> object:
-        """The program's text that this code was compiled from; None for any other code."""
+        """The text of the program from which `compile` made this code; None for any other code."""
         return next((text for code, text in self._codes if code is source), None)
 
     def _is_foreign(self, source: object, by: types.CodeType) -> bool:
-        """Whether text that is to be run may come from the program: its messages hold it, or a line of it. Text that
-        the tests hold themselves does not.
+        """Whether a text that is to be run may be the program's: it, or a line of it, occurs in a message of the
+        program. False for a text that is in the tests themselves.
+
+        Args:
+            source: the text.
+            by: the code that would run it.
         """
         # code that the library makes of names, as for a dataclass, is its own, even if the program has said such a line
         if (text := _text_of(source)) in self._own or not text or by.co_filename in _MAKING:
@@ -311,8 +328,8 @@ class ProgramTexts:
 
     @functools.cached_property
     def _constants(self) -> list[str]:
-        """The texts that the tests hold, without docstrings and the messages of failures, which may name what the tests
-        expect.
+        """The texts that are literals in the tests. Docstrings and the messages of assertions are left out: they may
+        say what the tests expect, and the program may guess and return it.
         """
         import ast
 
@@ -330,12 +347,14 @@ class ProgramTexts:
 
     @functools.cached_property
     def _own(self) -> set[str]:
-        """The texts that the tests hold, and each line of them."""
+        """The texts that are literals in the tests, and each line of them."""
         return {line.strip() for text in self._constants for line in (text, *text.splitlines())}
 
     @functools.cached_property
     def _words(self) -> set[str]:
-        """The names in those texts of the tests that are expressions, which tests may evaluate."""
+        """The names in the tests' literals that are expressions, such as `a` and `b` in `"a + b"`. A text that tests
+        evaluate may use them.
+        """
         import ast
 
         # a text may end in an expression, as in `expected: a + b`
@@ -344,8 +363,12 @@ class ProgramTexts:
         return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
     def _names(self, caller: types.FrameType, spaces: tuple[Any, ...]) -> dict[str, object]:
-        """The variables that an evaluated text may use: those that `eval` is given, and those of its caller that the
-        tests' own texts name.
+        """The variables that an evaluated text may use: those passed to `eval`, and those of its caller that the tests'
+        own literals name.
+
+        Args:
+            caller: the frame that calls `eval`.
+            spaces: the dictionaries of variables that `eval` would use.
         """
         own = (caller.f_globals, caller.f_locals)
         given = [space for space in spaces if isinstance(space, dict) and not any(space is one for one in own)]
@@ -354,15 +377,15 @@ class ProgramTexts:
 
 
 def _spaces(caller: types.FrameType, globals: Any = None, locals: Any = None) -> tuple[Any, ...]:
-    """The dictionaries of variables that `eval` or `exec` uses: those that it is given, or else its caller's own."""
+    """The dictionaries of variables that `eval` or `exec` uses: those passed to it, or else its caller's own."""
     if globals is None:
         return caller.f_globals, caller.f_locals if locals is None else locals
     return (globals,) if locals is None else (globals, locals)
 
 
 def _text_of(source: Any) -> str:
-    """The text that would be run, without white space around it; empty if the source is no text, such as code. A class
-    that is built on `str` is not asked: it may say anything.
+    """The text that `eval` or `exec` would run, without white space around it; empty if the source is no text, such as
+    compiled code. No method of a subclass of `str` is called, since it could answer anything.
     """
     if isinstance(source, str):
         return str.__str__(source).strip()
@@ -376,7 +399,7 @@ def _packed(text: str) -> str:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All texts in data that JSON has."""
+    """All texts in JSON data: `a` and `b` for `[1, "a", {"x": "b"}]`."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict):
@@ -385,7 +408,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _parsed(text: str) -> Any:
-    """The tree of a text that is an expression; None if it is none."""
+    """The syntax tree of a text that is an expression, such as `1 + 2`; None for any other text."""
     import ast
 
     try:
@@ -395,9 +418,12 @@ def _parsed(text: str) -> Any:
 
 
 def _is_expression(source: object, names: Mapping[str, object]) -> bool:
-    """Whether a text only computes with numbers and texts: of literals, operators, functions such as `abs` or
-    `math.sqrt`, and the variables in `names` that hold such values. True as well for what is no expression: to run it
-    raises.
+    """Whether a text only computes with numbers and texts, as `abs(x) + math.sqrt(4)` does if `names` has a number for
+    `x`. True as well for a text that is no expression: `eval` raises for it.
+
+    Args:
+        source: the text.
+        names: the variables that it may use.
     """
     import ast
 
@@ -426,10 +452,11 @@ def _is_expression(source: object, names: Mapping[str, object]) -> bool:
 
 
 def call(payload: bytes) -> int:
-    """Call one function of the program, for a test by a call; leaves what it returns as the result, as `dump` writes
-    it.
+    """Call one function of the program, for a test by a call. Leaves its result as the result of the jail, as `dump`
+    writes it, and returns the exit code.
 
-    Returns the exit code of the program.
+    Args:
+        payload: JSON of `{"program", "name", "arguments"}`.
     """
     asked = json.loads(payload)
     module = prepare(asked["program"], "main")
@@ -449,8 +476,8 @@ def call(payload: bytes) -> int:
 
 
 def find(module: types.ModuleType, name: str) -> Any:
-    """The function `name` of a program, or the method `name` of its class `Solution`, which counts before a function
-    that the program has only imported.
+    """The program's function `name`, or the method `name` of its class `Solution`. The method is taken before a
+    function that the program has only imported.
 
     Raises:
         AttributeError: the program defines neither.
@@ -466,7 +493,9 @@ def find(module: types.ModuleType, name: str) -> Any:
 
 
 def prepare(source: str, name: str) -> types.ModuleType:
-    """Make the module of a program, still empty, and set its file, its arguments and its streams; `execute` runs it."""
+    """Make the module of a program, still empty, and set its file, its arguments and its streams. `execute` then runs
+    the program in it.
+    """
     module = types.ModuleType(name)
     home = os.getcwd()
     module.__dict__.update(__file__=f"{home}/{_FILE}", __builtins__=builtins)
@@ -495,11 +524,12 @@ def execute(source: str, module: types.ModuleType) -> None:
 
 
 def _give_usual_names(code: types.CodeType, names: dict[str, Any]) -> None:
-    """Import what a program uses without importing it, since its task's platform does: `List` and `defaultdict`, for
-    example.
+    """Import the modules and names that a program uses without importing them, such as `List` and `defaultdict`: the
+    platform of its task imports them above each program.
 
     Args:
-        names: the program's variables, which get them.
+        code: the program.
+        names: the program's variables, to which they are added.
     """
     used = {name for name in _names_in(code) if name not in _BUILT_IN}
     for name in used:
@@ -511,7 +541,7 @@ def _give_usual_names(code: types.CodeType, names: dict[str, Any]) -> None:
 
 
 def _names_in(code: types.CodeType) -> set[str]:
-    """The names that code uses, also within its functions."""
+    """The names that code uses, also within its functions: `{"f", "x"}` for `f(x)`."""
     used = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -520,7 +550,9 @@ def _names_in(code: types.CodeType) -> set[str]:
 
 
 def ended(run: Any) -> int:
-    """Call `run`, and give the exit code with which the interpreter would end; an exception is printed to stderr."""
+    """Call `run`; returns the exit code with which the interpreter would end: 3 after `sys.exit(3)`, or 1 after any
+    other exception, which is printed to stderr.
+    """
     try:
         run()
     except SystemExit as exc:

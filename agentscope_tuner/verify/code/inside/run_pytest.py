@@ -1,6 +1,6 @@
-"""Runs a file of tests under pytest, in the jail of tests that carry code; `run_tests` calls it.
+"""Runs a file of tests under pytest, in the tests' process of tests that carry code; `run_tests` calls it.
 
-To import this takes a second, so a jail for such tests loads it before it runs any.
+To import this module takes a second, so a jail for such tests loads it before it runs any.
 """
 
 from __future__ import annotations
@@ -37,11 +37,13 @@ for _name in default_plugins:
 def outcomes(
     source: str, answers: Callable[[], int], asked: Sequence[str] = (), replays: Replays | None = None
 ) -> Listener:
-    """Run the tests in `source` under pytest; the listener that is given back has their outcomes.
+    """Run the tests in `source` under pytest; returns a `Listener` with their outcomes.
 
     Args:
-        answers: gives how many answers the program has given so far.
-        asked: in a second run, in which the program is mute: what the tests have asked it in vain.
+        source: the file of tests.
+        answers: gives the number of answers that the program has given so far.
+        asked: for the second run, in which the program answers no question: the list of questions that the tests have
+            asked in vain.
         replays: records the program's answers during each test.
     """
     # in a folder without files of the program, with which the working folder may be shared
@@ -63,16 +65,20 @@ def outcomes(
 
 
 def _compiled(loader: Any, data: Any, path: Any, **named: Any) -> Any:
-    """Replaces the import system's compiler: the file of tests is compiled with checked comparisons and watched
-    loops.
+    """Replaces the compiler of the import system. The file of tests is compiled so that comparisons are checked
+    (`empty_arrays.guarded`) and loops are noted (`replays.watched`); any other file as usual.
     """
     is_of_tests = str(path).endswith(PYTEST_FILE)
     return _plain(loader, guarded(watched(ast.parse(data))) if is_of_tests else data, path, **named)
 
 
 def _run_again(test: Callable[..., object], given: dict[str, Any]) -> None:
-    """Run a test that has passed again, for `Replays`, with the fixtures that it had. Those that capture output have
-    ended, and are started again.
+    """Run a test that has passed again, for `Replays`, with the same fixtures. Fixtures that capture output have ended
+    by then, and are started again.
+
+    Args:
+        test: the test function.
+        given: its fixtures, by name.
     """
     with contextlib.ExitStack() as ended:
         for one in given.values():
@@ -87,12 +93,14 @@ class Listener:
 
     Attributes:
         skipped: the tests that were skipped, or marked to fail, before they asked the program anything.
-        is_sized: whether the program answered while tests were collected: its answers may decide how many there are.
-        outcomes: by test: why it failed; None if it passed.
-        broken: why the tests could not be run; empty if they were.
+        is_sized: whether the program answered while tests were collected: then its answers may decide how many tests
+            there are.
+        outcomes: for each test, by name: why it failed; None if it passed.
+        broken: why the tests could not be run; empty if they were run.
         to_run: how many tests have not ended yet.
         is_known: whether `broken` is the tests' own fault, whatever the program answered.
-        error: the last exception of a test; `errors` has that of each.
+        error: the last exception of a test.
+        errors: the last exception of each test, by name.
     """
 
     def __init__(self, answers: Callable[[], int], asked: Sequence[str], replays: Replays | None) -> None:
