@@ -1,7 +1,7 @@
-"""Decides whether what a program printed or returned is what its test expects.
+"""Decides whether the output that a program printed, or the result that it returned, is what its test expects.
 
 Both are hostile data, and none of it is run here. If a task has several right outputs, the data set's own checker
-judges (`accepts`).
+judges them (`accepts`).
 """
 
 from __future__ import annotations
@@ -38,14 +38,17 @@ _WHOLE_BELOW, _DIGITS_OF_G = 2**53, 6
 
 
 def same_output(printed: str, expected: str, *, tolerance: float, unordered: bool = False) -> str | None:
-    """Compare a printed output with the expected one: None if they agree, else the first difference, in words that do
-    not give the expected text away.
+    """Compare a printed output with the expected one: None if they agree, otherwise the first difference, in words that
+    do not reveal the expected text.
 
-    `same_output("1 2", "1 3", tolerance=1e-6)` is `"line 1 has '2'"`. Lines are compared word by word; white space at
-    their ends and empty lines at the end of all do not count. A word that `expected` writes with a decimal point or an
-    exponent is a number: a printed number may differ from it by `tolerance`, absolutely or relatively.
+    `same_output("1 2", "1 3", tolerance=1e-6)` is `"line 1 has '2'"`. Lines are compared word by word. White space at
+    the end of lines and empty lines at the end of the text do not count. A word that `expected` writes with a decimal
+    point or an exponent is a number: a printed number may differ from it by `tolerance`, absolutely or relatively.
 
     Args:
+        printed: the program's output.
+        expected: the test's output.
+        tolerance: by which numbers may differ.
         unordered: whether lines may come in any order.
     """
     got, wanted = _lines(printed), _lines(expected)
@@ -60,8 +63,13 @@ def same_output(printed: str, expected: str, *, tolerance: float, unordered: boo
 
 
 def _other_words(words: Sequence[str], other: Sequence[str], tolerance: float) -> str | None:
-    """How one line differs from another: the first other word, `'2'` for `1 2` beside `1 3`, or the number of words if
-    that differs. None if the lines agree.
+    """The difference between two lines: the first word that differs, such as `'2'` for `1 2` compared with `1 3`, or
+    the numbers of words if they differ. None if the lines agree.
+
+    Args:
+        words: of the printed line.
+        other: of the expected line.
+        tolerance: by which numbers may differ.
     """
     if len(words) != len(other):
         return f"{len(words)} words, {len(other)} expected"
@@ -70,7 +78,9 @@ def _other_words(words: Sequence[str], other: Sequence[str], tolerance: float) -
 
 
 def _other_line(got: Sequence[str], wanted: Sequence[str], tolerance: float) -> str | None:
-    """A printed line that matches no expected line, as in `one line is '5'`; None if all match, in any order."""
+    """A printed line that matches no expected line, in words such as `one line is '5'`. None if all lines match, in any
+    order.
+    """
     here, there = (Counter(tuple(line.split()) for line in lines) for lines in (got, wanted))
     left, missing = [*(here - there).elements()], [*(there - here).elements()]
     # lines that are left write their numbers in another way: sorted by these, most find their match
@@ -96,11 +106,12 @@ _NEAR_ENOUGH = 0.01
 
 
 def contradicting(tests: TestSet) -> int:
-    """The number of the first test that expects something else than an earlier one of the same input; 0 if none does.
+    """The number of the first test that expects a different result than an earlier test of the same input; 0 if there
+    is none.
 
-    No program passes both, since each test runs in a process of its own. Of the tests that carry code, only single
-    assertions about one call with constants are compared, such as `assert f(1) == 2`. If the task has a checker,
-    several outputs may be right, so tests by standard input do not contradict each other.
+    No program passes both tests, since each runs in a new process. Of the tests that carry code, only single assertions
+    about one call with constants are compared, such as `assert f(1) == 2`. If the task has a checker, several outputs
+    may be right, so tests by standard input never contradict each other.
     """
     seen: dict[object, Any] = {}
     for test in tests.tests:
@@ -154,7 +165,9 @@ def _lines(text: str) -> list[str]:
 
 
 def _near(word: str, expected: str, tolerance: float) -> bool:
-    """Whether both words are numbers, `expected` one with a decimal point or an exponent, that are nearly equal."""
+    """Whether both words are numbers that are nearly equal, and `expected` has a decimal point or an exponent: true of
+    `2.0000001` and `2.0`.
+    """
     if len(word) > _MOST_DIGITS or not _REAL.match(expected) or not _NUMBER.match(word):
         return False
     try:
@@ -167,8 +180,8 @@ def _near(word: str, expected: str, tolerance: float) -> bool:
 def _is_near(got: Decimal, wanted: Decimal, tolerance: float) -> bool:
     """Whether a number differs from the expected one by no more than `tolerance`, absolutely or relatively.
 
-    A fine tolerance does not excuse two kinds of answers: 0 is not near 1e-7, an expected number that is smaller than
-    the tolerance; and 1000000, a whole number, is not near 1000000.6, since it is no estimate. In both cases the
+    A tolerance of 1e-6 or less does not excuse two kinds of answers. 0 is not near 1e-7, an expected number that is
+    smaller than the tolerance. And 1000000 is not near 1000000.6: a whole number is no estimate. In both cases the
     numbers must agree as far as their digits are written.
     """
     # as floats, all numbers that are too great are the same infinity
@@ -189,11 +202,13 @@ def _is_near(got: Decimal, wanted: Decimal, tolerance: float) -> bool:
 def same_value(got: object, expected: Sequence[object], *, tolerance: float, unordered: bool = False) -> bool:
     """Whether a function's result `got` equals one of the values `expected`, which were read from JSON.
 
-    A bool never equals a number. JSON has only lists and text keys, so a tuple equals a list, and a key `1` equals
-    `"1"`.
+    A truth value never equals a number. JSON has only lists and keys that are text, so the tuple `(1, 2)` equals `[1,
+    2]`, and a key `1` equals `"1"`.
 
     Args:
-        tolerance: by which a float may differ, absolutely or relatively. From an expected int, a float may differ
+        got: the result.
+        expected: the values that are right.
+        tolerance: by which a float may differ, absolutely or relatively. If an int is expected, a float may differ
             relatively only by rounding errors, and by less than a half.
         unordered: whether the items of a list may come in any order.
     """
@@ -229,7 +244,7 @@ def _same(got: object, expected: object, tolerance: float, unordered: bool) -> b
 
 
 def _listed(value: Any) -> Any:
-    """An array as a list; any other value as it is. (Results hold arrays if this process has imported numpy.)"""
+    """A numpy array as a list; any other value unchanged. (Results hold arrays if this process has imported numpy.)"""
     return value.tolist() if type(value).__module__ == "numpy" else value
 
 
@@ -253,7 +268,7 @@ def _same_number(got: int | float, expected: int | float, tolerance: float) -> b
 
 
 def _same_items(got: Sequence[object], expected: Sequence[object], tolerance: float) -> bool:
-    """Whether two lists hold the same items, in any order."""
+    """Whether two lists hold the same items in any order: true of `[1, 2]` and `[2, 1]`."""
     # by text first, in a dictionary: nobody can choose the hashes of texts. Only the rest must be searched for
     here, there = [_by_text(items) for items in (got, expected)]
     left, missing = [
@@ -278,7 +293,7 @@ def _by_text(items: Sequence[object]) -> dict[str, list[object]]:
 
 
 def _text(item: object) -> str:
-    """A text that is the same for values that are the same: `[1, "a"]` and `(1.0, "a")` have one. Floats that are only
+    """A text that is the same for equal values: `[1, "a"]` and `(1.0, "a")` have the same one. Floats that are only
     near each other have different texts.
     """
     item = _listed(item)
@@ -311,37 +326,41 @@ _FLOAT = re.compile(r"(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][-+]?\d[\d_]*)?")
 
 
 def _overflows(text: str, *, whole: bool) -> bool:
-    """Whether a text has a number so large that a calculation with floats may make it infinite, such as `1e60` or
-    `1e60km`.
+    """Whether a text has a number in it that is so large that arithmetic with floats may make it infinite, such as
+    `1e60` or `1e60km`.
 
-    The difference of two infinite numbers is NaN, and no comparison with NaN is true: a checker that asks whether an
-    error is greater than a bound would accept it.
+    The difference of two infinite numbers is NaN, and no comparison with NaN is true. So a checker that asks whether an
+    error is greater than a bound would accept such an output.
 
     Args:
-        whole: whether whole numbers are read as floats, too; else they are exact, and do not count.
+        text: an input or output.
+        whole: whether whole numbers count, because the checker reads them as floats; otherwise they are exact.
     """
     found = (one[0].replace("_", "") for one in _FLOAT.finditer(text))
     return any(float(one) >= _HUGE for one in found if whole or any(mark in one for mark in ".eE"))
 
 
 class CheckerError(Exception):
-    """The checker does not even accept the data set's own output; the message says how it ended."""
+    """The checker does not accept even the data set's own output; the message says how it ended."""
 
 
 def accepts(
     jail: Callable[[], Jail], checker: str, test: StdinTest, printed: bytes, seconds: float
 ) -> tuple[bool, float]:
-    """Whether the checker gives `printed` the full score, and the seconds that this took.
+    """Whether the data set's checker gives the output `printed` the full score, and the seconds that this took.
 
-    The checker runs in a jail without the program. There its `eval` reads only data, and `exec` and `compile` raise,
-    since `printed` may be code. If the score may have been copied from `printed`, the checker is asked again with other
-    digits in `printed`: the score must not change with them. (The seconds of these runs do not count.) A `printed` that
-    alone has numbers so large that the checker may compute with infinity is not accepted. If `printed` is not accepted,
-    the checker must accept the data set's own output.
+    The checker runs in a jail without the program. Its `eval` reads only data, and its `exec` and `compile` raise,
+    since `printed` may be code. If the checker may have copied its score from `printed`, it judges the output again
+    with other digits in it: the score must not change with them. (These runs do not count in the seconds.) If
+    `printed`, and not the data set's texts, has numbers so large that the checker may compute with infinity, it is not
+    accepted. If `printed` is not accepted, the checker must accept the data set's own output.
 
     Args:
-        jail: gives a jail for each run: one in which a checker goes over its bounds, as over a `printed` that makes it
-            loop, has ended.
+        jail: gives a jail for each run: if a checker exceeds its limits, as when `printed` makes it loop, its jail has
+            ended.
+        checker: the source of the checker.
+        test: the input, and the data set's own output.
+        printed: the program's output.
         seconds: that the checker may take for `printed`.
 
     Raises:
@@ -390,7 +409,7 @@ def _run_checker(jail: Jail, checker: str, test: StdinTest, printed: bytes, seco
 
 
 def _is_full(said: Ending) -> bool:
-    """Whether a checker ended without an error, and its last line is the full score alone: `1` or `1.0`."""
+    """Whether a checker ended without an error, and its last line is nothing but the full score: `1` or `1.0`."""
     return said.kind == "exit" and said.status == 0 and bool(_FULL.fullmatch(_said(said)[-1]))
 
 
@@ -407,14 +426,14 @@ def _number(word: str) -> float | None:
 
 
 def _holds(text: str, line: str) -> bool:
-    """Whether a line is a number that is a word of the text, too: true of the text `a 2.0` and the line `2`."""
+    """Whether a line is a number that is also a word of the text: true of the text `a 2.0` and the line `2`."""
     number = _number(line)
     return number is not None and any(_number(word) == number for word in text.split())
 
 
 def _may_repeat(line: str, text: str) -> bool:
-    """Whether a checker may have made its line of the output `text`, as `12` of `x 2 1`: all digits of the line are in
-    it, or the line is a number in it.
+    """Whether a checker may have copied its last line from the output `text`: all digits of the line are in it, as
+    those of `12` are in `x 2 1`, or the line is a number in it.
     """
     # digits of any script: a checker may read them as numbers
     given, said = ({unicodedata.digit(one) for one in part if one.isdecimal()} for part in (text, line))
@@ -434,10 +453,14 @@ def _drawn(text: str) -> list[dict[int, str]]:
 
 
 def _with_others(text: str, digits: dict[int, str]) -> list[str]:
-    """Copies of the text with digits replaced: all digits; those of each word that is 1; and of these words, all but
-    the first, and all but the last, since a checker may take another way for another beginning or end.
+    """Copies of the text with digits replaced. `1 5` becomes `2 3` and `2 5` if 2 replaces 1 and 3 replaces 5.
 
-    `1 5` becomes `2 3` and `2 5`, if 2 replaces 1 and 3 replaces 5.
+    In one copy all digits are replaced. In the others only words that are 1: all of them, all but the first, and all
+    but the last, since a checker may treat another begin or end of the output differently.
+
+    Args:
+        text: an output.
+        digits: the table by which digits are replaced.
     """
     ones = [word.span() for word in re.finditer(r"\S+", text) if _number(word[0]) == 1]
     found = []
@@ -451,11 +474,11 @@ def _with_others(text: str, digits: dict[int, str]) -> list[str]:
 
 
 def _follows(said: Ending, of_changed: Ending, changed: str, digits: dict[int, str]) -> bool:
-    """Whether a checker's last line is copied from the output that it judges: if the output's digits change, that
-    line's do.
+    """Whether a checker copies its last line from the output that it judges: if the output's digits change, that line's
+    digits change with them.
 
-    If the lines above it change by more than their numbers, the changed output was judged in another way, as a wrong
-    one may be, and nothing is known: False.
+    False, too, if the lines above it change by more than their numbers. Then the checker judged the changed output in a
+    different way, as a wrong one, and nothing is known.
 
     Args:
         said: the checker's run on the output.

@@ -1,7 +1,7 @@
-"""Reads tests as data sets have them: APPS, TACO, LiveCodeBench, open-r1, PrimeIntellect, MBPP, HumanEval, KodCode …
+"""Reads tests as data sets write them: APPS, TACO, LiveCodeBench, open-r1, PrimeIntellect, MBPP, HumanEval, KodCode …
 
-Every reader takes only what its data set writes. A row that none reads is a broken row, never a wrong answer. A row's
-tests become a `TestSet`.
+Every reader accepts only what its data set writes. A row that no reader accepts is an error of the row, and never
+counts as a wrong answer. The tests of a row become a `TestSet`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,12 @@ from agentscope_tuner.verify.code.inside.code_values import globals_of
 
 @dataclass(frozen=True, slots=True)
 class StdinTest:
-    """A test by standard input and output: a program reads `given`, and must print `expected`.
+    """A test by standard input and output: the program reads `given`, such as `2 3`, and must print `expected`, such as
+    `5`.
 
     Attributes:
+        given: the input.
+        expected: the output.
         public: whether the policy may have seen the test.
         number: its position in the data set, from 1.
     """
@@ -46,12 +49,17 @@ class StdinTest:
 
 @dataclass(frozen=True, slots=True)
 class CallTest:
-    """A test by a call: the function `name`, or the method `name` of the class `Solution`, must return one of
-    `expected`.
+    """A test by a call: the function `name`, or the method `name` of the class `Solution`, called with `arguments`,
+    must return one of the values `expected`.
 
     Attributes:
-        size: how expensive the test is likely to be.
-        length: of an expected result as JSON, in bytes.
+        name: of the function.
+        arguments: of the call.
+        expected: the results that are right.
+        size: how expensive the test probably is.
+        public: whether the policy may have seen the test.
+        number: its position in the data set, from 1.
+        length: bytes of an expected result as JSON.
     """
 
     name: str
@@ -141,11 +149,13 @@ warnings.filterwarnings("ignore", module=re.escape(_FILE_NAME))
 
 
 class BadTestsError(ValueError):
-    """The tests cannot be read; the message names the part and the reason."""
+    """The tests of a row cannot be read; the message names the part and the reason, such as `2 inputs and 3
+    outputs`.
+    """
 
 
 class UnknownFormError(BadTestsError):
-    """A mapping has the keys of no form of tests that is known here."""
+    """A mapping of tests has keys that no known data set uses."""
 
 
 _BESIDE = ("solution", "tolerance", "unordered")
@@ -248,7 +258,9 @@ def _is_file(text: str) -> bool:
 
 
 def _plain(value: Any, depth: int = 32) -> Any:
-    """A value with lists and dictionaries of built-in types in place of others: Parquet's rows hold numpy's arrays."""
+    """A value in which lists and dictionaries are of built-in types: `[1, 2]` for numpy's array of 1 and 2, as rows of
+    Parquet hold them.
+    """
     if depth == 0:
         raise BadTestsError("nested too deep")
     if hasattr(value, "tolist") and not isinstance(value, str | bytes):
@@ -281,7 +293,7 @@ def _string(value: object, where: str) -> str:
 
 
 def _pairs(row: Mapping[str, Any], depth: int) -> TestSet:
-    """Reads `{inputs, outputs, fn_name?, assert_case?}`, as APPS and TACO have it; a key with `?` may be missing."""
+    """Reads `{inputs, outputs, fn_name?, assert_case?}`, as APPS and TACO write it. A key with `?` may be missing."""
     if row.get("assert_case"):
         return TestSet(_in_turn([_string(one, "assert_case") for one in _listed(row["assert_case"], "assert_case")]))
     inputs, outputs = _listed(row["inputs"], "inputs"), _listed(row["outputs"], "outputs")
@@ -300,13 +312,14 @@ def _pairs(row: Mapping[str, Any], depth: int) -> TestSet:
 
 
 class _Outputs(NamedTuple):
-    """How a row writes what its functions must return; an expected output is read accordingly.
+    """How a row writes the results that its functions must return; decides how an expected result is read.
 
     Attributes:
-        wrapped: every output is a list of one item. APPS wraps each value in a list, so the list or its item may be
+        wrapped: every output is a list of one item. APPS wraps each value in a list, so either the list or its item is
             meant.
-        native: some outputs are no text, so a text among them is a value itself, and no JSON of another.
-        raw: some outputs are text that is no JSON, so the others may be plain text, too.
+        native: some outputs are no text. Then an output that is text is itself the value, and not JSON of a value.
+        raw: some outputs are text that is no JSON. Then other texts may be plain text, too, even if they are JSON, such
+            as `5`.
     """
 
     wrapped: bool
@@ -324,7 +337,7 @@ def _written(outputs: Sequence[object]) -> _Outputs:
 
 
 def _with_numbers(given: Any) -> Any:
-    """APPS's arguments with the int keys that JSON has made text: `[{1: 2}]` for `[{"1": 2}]`."""
+    """APPS's arguments with int keys, which JSON has turned into text: `[{1: 2}]` for `[{"1": 2}]`."""
     first = given[0] if isinstance(given, list) and given else None
     if not isinstance(first, dict) or not first or not all(_WHOLE.match(str(key)) for key in first):
         return given
@@ -407,14 +420,16 @@ def _live_code_bench(row: Mapping[str, Any], depth: int) -> TestSet:
 
 
 def _named_in(row: Mapping[str, Any]) -> str:
-    """The function that the row's `metadata` names as `func_name`; empty if it names none: programs are scripts."""
+    """The function that the row's `metadata` names as `func_name`. Empty if it names none: then programs
+    are scripts.
+    """
     about = row.get("metadata") or {}
     about = _json(about, "metadata") if isinstance(about, str) else about
     return (about.get("func_name") if isinstance(about, Mapping) else None) or ""
 
 
 class _Strings(pickle.Unpickler):
-    """Unpickles strings and nothing else: any other pickle could name a function of any module, and have it called."""
+    """Unpickles strings only. Any other pickle could name a function of any module and have it called."""
 
     def find_class(self, module: str, name: str) -> Any:
         raise BadTestsError(f"a pickle of private tests names {module}.{name}: only text is read")
@@ -424,10 +439,10 @@ class _Strings(pickle.Unpickler):
 
 
 def _unpacked(text: str) -> str:
-    """The text that LiveCodeBench packs as base64 of zlib of a pickled string.
+    """The text that LiveCodeBench stores as base64 of zlib of a pickled string.
 
     Raises:
-        BadTestsError: it is packed in another way, or holds too much.
+        BadTestsError: it is stored in a different way, or is too long.
     """
     try:
         unpacker = zlib.decompressobj()
@@ -443,7 +458,7 @@ def _unpacked(text: str) -> str:
 
 
 def _inner(key: str) -> Callable[[Mapping[str, Any], int], TestSet]:
-    """A reader for rows that hold their tests under `key`, in any known form."""
+    """A reader for rows that have their tests under `key`, in any known form: `{"unit_tests": {"inputs": …}}`."""
 
     def read(row: Mapping[str, Any], depth: int) -> TestSet:
         found = _read(row[key], depth - 1)
@@ -453,9 +468,13 @@ def _inner(key: str) -> Callable[[Mapping[str, Any], int], TestSet]:
 
 
 def _in_turn(sources: Sequence[str], setup: str = "") -> list[CodeTest]:
-    """One test for each source that asserts something. Sources run in order and may share variables, so each test
-    begins with the earlier sources on which its variables depend: `x = 1` and `assert f(x) == 2` become one test of
-    both.
+    """One test for each source that asserts something. The sources run in order and may share variables, so each test
+    begins with the earlier sources on which its variables depend. `x = 1` and `assert f(x) == 2` become one test with
+    both lines.
+
+    Args:
+        sources: a few statements each.
+        setup: code that runs before each test.
     """
     known = [_variables(source) for source in sources]
     above: list[list[int]] = []
@@ -495,10 +514,10 @@ def _variables(source: str) -> tuple[set[str], set[str]]:
 
 
 def _assert(source: str, setup: str = "") -> CodeTest:
-    """A test that is one or more statements.
+    """A test that consists of one or more statements, such as `assert f(1) == 2`.
 
     Raises:
-        BadTestsError: the text is no Python, or asserts nothing: every program would pass it.
+        BadTestsError: the text is no Python, or asserts nothing, so that every program would pass.
     """
     with told(f"no Python: {source!r:.80}", SyntaxError, ValueError, RecursionError, MemoryError, to=BadTestsError):
         tree_of(source)
@@ -509,9 +528,14 @@ def _assert(source: str, setup: str = "") -> CodeTest:
 
 
 def _can_fail(source: str, setup: str) -> bool:
-    """Whether statements assert something, so that a program can fail them: false for `x = f(1)`.
+    """Whether statements assert something, so that a program can fail them: true for `assert f(1) == 2`, false for `x =
+    f(1)`.
 
-    True as well for text that is no Python: its error is reported elsewhere.
+    True as well for a text that is no Python, whose error is reported elsewhere.
+
+    Args:
+        source: the statements.
+        setup: code that runs before them and may define helpers that assert.
     """
     if (tree := parsed(source)) is None:
         return True
@@ -528,10 +552,12 @@ _TRUE = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.GeneratorExp, ast.Lambda)
 
 
 def _refuse_idle(source: str, above: str = "", *, is_file: bool = True) -> None:
-    """Raise BadTestsError for tests that no program can fail, or that do not test what they seem to.
+    """Raise BadTestsError for tests that every program passes, or that do not test what they seem to, such as `assert
+    (f(1) == 2, "no")`: the tuple is always true.
 
     Args:
-        above: code before them, which may define the helpers by which they assert.
+        source: the tests.
+        above: code before them, which may define helpers that assert.
         is_file: whether the tests are functions, of which at least one must assert something.
     """
     if (tree := parsed(source)) is None:
@@ -558,8 +584,8 @@ def _refuse_idle(source: str, above: str = "", *, is_file: bool = True) -> None:
 
 
 def _idle(node: ast.AST) -> str:
-    """Why an assertion does not test what it seems to, such as `assert (f(1) == 2, 'no')`, whose tuple is always true.
-    Empty for any other node.
+    """The reason why an assertion does not test what it seems to, such as that of `assert (f(1) == 2, 'no')`: `is
+    always true: …`. Empty for any other node.
     """
     message: ast.expr | None
     if isinstance(node, ast.Assert):
@@ -580,8 +606,8 @@ def _idle(node: ast.AST) -> str:
 
 
 def _asserts(node: ast.AST) -> bool:
-    """Whether a test may fail at this node: at an assertion, a `raise`, a `with` such as that of `pytest.raises`, a
-    call that ends the process, or a mark by which a test must fail.
+    """Whether a test can fail at this syntax node: an assertion, a `raise`, a `with` as for `pytest.raises`, a call
+    such as `self.fail()`, or a mark such as `xfail`.
     """
     if isinstance(node, ast.Call):
         return _last_name(node.func).lower().startswith(("assert", "fail", "exit", "_exit"))
@@ -590,7 +616,7 @@ def _asserts(node: ast.AST) -> bool:
 
 
 def _last_name(node: ast.AST) -> str:
-    """The last name of an expression: `b` for `a.b`; empty if it does not end in a name."""
+    """The last name in an expression: `b` for `a.b`. Empty if it does not end in a name, as in `a[0]`."""
     return str(node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else "")
 
 
@@ -628,8 +654,8 @@ def _human_eval(row: Mapping[str, Any], depth: int) -> TestSet:
 
 
 def _without_check(source: str) -> str:
-    """The tests without HumanEvalPack's own call of `check` at their end, which is made with the program's function
-    instead. Lines keep their numbers.
+    """The tests without a call of `check` at their end, which HumanEvalPack writes: it is made with the program's
+    function instead. All lines keep their numbers.
     """
     tree, lines = parsed(source), source.split("\n")
     for part in tree.body if tree is not None else []:
@@ -639,8 +665,8 @@ def _without_check(source: str) -> str:
 
 
 def _above(prompt: str, entry: str) -> str:
-    """The code of a prompt above the function `entry`, or above the class of that method: imports, helpers, classes of
-    nodes. Empty if the prompt is prose.
+    """The code in a prompt above the function `entry`, or above the class of the method `entry`: imports, helpers,
+    classes. Empty if the prompt has no such function and is no Python.
     """
     before, found, _ = prompt.rpartition(f"def {entry}(")
     if not found:
@@ -658,10 +684,10 @@ _TRIES = 3
 
 
 def tree_of(source: str) -> ast.Module:
-    """`ast.parse`, tried again if it raises SystemError.
+    """The syntax tree of a text. It is `ast.parse`, tried again if that raises SystemError.
 
-    CPython 3.11 counts the nesting of all trees in one place. If another tree is parsed meanwhile, by a finalizer or in
-    another thread, it therefore raises SystemError for a sound text.
+    CPython 3.11 counts the nesting of all trees in one place. If a second tree is parsed meanwhile, by a finalizer or
+    in another thread, it therefore raises SystemError for a correct text.
 
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: the text is no Python, or is nested too deeply.
@@ -673,7 +699,7 @@ def tree_of(source: str) -> ast.Module:
 
 
 def parsed(source: str) -> ast.Module | None:
-    """The tree of a row's code; None if it is no Python, which is reported when the code is run."""
+    """The syntax tree of a row's code; None if it is no Python, which is reported when the code is run."""
     try:
         return tree_of(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

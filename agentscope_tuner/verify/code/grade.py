@@ -54,30 +54,34 @@ Failure = Literal["wrong", "error", "timeout", "memory", "crash"]
 
 
 class StarvedError(Exception):
-    """The machine gave the program too little CPU, twice: there is no verdict on the program."""
+    """The machine gave a program too little CPU time, twice, so the program cannot be judged."""
 
 
 class BrokenTests(Exception):
-    """The tests that carry code cannot be run, whatever the program is; the message says why."""
+    """Tests that carry code cannot be run with any program, as when they import a module that does not exist; the
+    message says why.
+    """
 
 
 class SharedInterpreter(BrokenTests):
-    """The tests need the program in their own interpreter, which `Bounds.shared_interpreter` must allow."""
+    """The tests work only if the program runs in their own Python process. `Bounds.shared_interpreter` must allow that,
+    since the program can then forge the outcomes.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How programs are run and compared.
+    """How programs are run, and how their outputs are compared.
 
     Attributes:
         limits: of the run of one test.
         total_seconds: wall seconds for all tests of an answer.
-        stop_at_first_failure: whether the tests behind the first failed one are left out.
-        show_expected: whether reasons may hold expected outputs.
+        stop_at_first_failure: whether the tests after the first failed one are left out.
+        show_expected: whether the reasons of failures may show expected outputs.
         tolerance: by which floats may differ.
         unordered: whether lines, or items of a list, may come in any order.
-        shared_interpreter: whether tests that need it are run in the program's own interpreter, where it can answer for
-            them.
+        shared_interpreter: whether tests that need it run in one process with the program, where the program can forge
+            their outcomes.
         packages: whether programs may import what is installed beside this package.
         bare: whether programs run without a jail.
     """
@@ -99,9 +103,10 @@ class TestResult:
 
     Attributes:
         number: of the test in its `TestSet`.
-        why: the reason in words, if it failed.
-        kind: the kind of failure; None if it passed.
-        share: the part of the test that passed, 0 to 1: a file holds many tests.
+        passed: whether the program passed it.
+        why: if it failed, the reason in words, such as `f(1) gives 3`.
+        kind: the kind of failure, such as `timeout`; None if it passed.
+        share: the part of the test that passed, from 0 to 1: a file of tests has many.
         cpu_seconds: that the program used.
         peak_memory: of the program.
     """
@@ -160,7 +165,9 @@ def _too_long(tests: TestSet, output_kb: int) -> int:
 
 
 class _TestedProgram:
-    """One program while it is tested: its jails, what it was compiled to, and the time that it has left."""
+    """One program while it is tested: its jails, the binary that it was compiled to, and the time that is
+    left for it.
+    """
 
     def __init__(self, program: str, language: str, bounds: Bounds, checker: str = "") -> None:
         self._program, self._language, self._bounds, self._checker = program, language, bounds, checker
@@ -173,8 +180,11 @@ class _TestedProgram:
         self.is_hopeless = False
 
     def close(self, *, broken: bool = False) -> None:
-        """Give the jails back, to be used for other programs. They are ended instead if they are `broken`, or if
-        programs run without a real jail (`Bounds.bare`).
+        """Give the jails back, to be used for other programs.
+
+        Args:
+            broken: whether to end them instead. They are also ended if programs run without a real jail
+                (`Bounds.bare`).
         """
         for kept, jail in self._jails.items():
             # without a jail, a program may have changed the process that starts the next
@@ -199,7 +209,12 @@ class _TestedProgram:
         raise AssertionError("the last try has a result")
 
     def _try(self, test: Test, last: bool) -> TestResult | None:
-        """The result of one test; None if it must be run again."""
+        """The result of one test; None if it must be run again.
+
+        Args:
+            test: the test.
+            last: whether this is the last try.
+        """
         if (limits := self._limits()) is None:
             self.is_hopeless = True
             why = f"over {self._bounds.total_seconds:g} s for all tests together"
@@ -225,7 +240,7 @@ class _TestedProgram:
         return tested(test, ending, bounds)
 
     def _checked(self, test: StdinTest, ending: Ending, bounds: Bounds) -> TestResult:
-        """The result of a test whose output the data set's checker judges."""
+        """The result of a test whose output is judged by the data set's own checker."""
         why = ending.over(bounds.limits) or (_died(ending) if ending.status != 0 else None)
         if why is None and ending.cut:
             why = f"it prints more than {bounds.limits.output_kb:,} KB"
@@ -245,7 +260,7 @@ class _TestedProgram:
         return _result(test, why, ending)
 
     def _excuse(self, seconds: float) -> None:
-        """Let the program run these seconds longer, since its tests or a checker used them. All such seconds together
+        """Let the program run `seconds` longer, since its tests or a checker used that time. All such seconds together
         are at most `total_seconds`.
         """
         taken = min(seconds, self._spare)
@@ -253,11 +268,11 @@ class _TestedProgram:
         self._until += taken
 
     def _is_doubtful(self, ending: Ending, last: bool) -> bool:
-        """Whether a run must be done again: SIGKILL ended it, which may have come from outside. False if this is the
-        `last` try.
+        """Whether a run must be repeated, because SIGKILL ended it, which may have come from outside. False if this is
+        the `last` try.
 
         Raises:
-            StarvedError: the machine ended the run.
+            StarvedError: the machine had too little CPU time or memory for the run.
         """
         if ending.kind in ("starved", "killed"):
             words = "gave it too little CPU" if ending.kind == "starved" else "ran out of memory"
@@ -273,7 +288,13 @@ class _TestedProgram:
         return replace(limits, wall_seconds=min(limits.wall_seconds, left), address_space=python)
 
     def _jail(self, role: str, *visible: str) -> Jail:
-        """The jail for a role (`program`, `served`, `tests` or `shared`), a new one if there is none yet."""
+        """The jail for a role; a new one if there is none yet.
+
+        Args:
+            role: `program` for a program by itself; `served` for a program that tests as code ask; `tests` for such
+                tests, and for checkers; `shared` for tests and program in one process.
+            visible: folders of installed packages that the jail shows.
+        """
         bare = "bare" if self._bounds.bare else ""
         kept = " ".join((role, "python" if self._language == "python" else "", bare, *visible))
         if (jail := self._jails.get(kept)) is None or not jail.alive:
@@ -299,7 +320,9 @@ class _TestedProgram:
         self._until += time.monotonic() - begun
 
     def _compile(self, limits: RunLimits) -> str:
-        """Compile the C++ program, once. Gives the reason if that fails, else an empty text."""
+        """Compile the C++ program. Returns an empty text if that worked, otherwise the reason: `it does not compile:
+        main.cpp:1:5: …`.
+        """
         # few programs need the newer standard, and it takes away what older ones use
         compile_it = "g++ -O2 -std=c++$year -pipe -o program main.cpp && exec cat program >&3"
         command = f"for year in 17 20; do {compile_it}; done; exit 1"
@@ -341,8 +364,8 @@ class _TestedProgram:
         return jail.run(work, limits)
 
     def _code(self, test: CodeTest, limits: RunLimits, last: bool) -> TestResult | None:
-        """The result of tests that run in one jail, with the program in another and a line between; None if they must
-        be run again.
+        """The result of tests that are code, such as `assert f(1) == 2`. They run in one jail and the program in a
+        second one, with a line between. None if they must be run again.
         """
         if self._language != "python":
             raise BrokenTests(f"tests in Python cannot call a program in {self._language}")
@@ -384,7 +407,7 @@ class _TestedProgram:
         return self._reported(test, program.ending, tests.ending, limits)
 
     def _reported(self, test: CodeTest, program: Ending, tests: Ending, limits: RunLimits) -> TestResult:
-        """The result of a test, from how the runs of its program and of its tests ended."""
+        """The result of a test that is code, from how the run of its program and the run of the test itself ended."""
         if why := program.over(limits):
             return _result(test, why, program)
         if tests.kind != "exit" or not tests.result:
@@ -401,7 +424,13 @@ class _TestedProgram:
         return self._told(test, report, program)
 
     def _told(self, test: CodeTest, report: dict[str, Any], program: Ending) -> TestResult:
-        """The result of a test, from the report of its tests and from how its program ended."""
+        """The result of a test that is code, from the report that the tests' process left.
+
+        Args:
+            test: the test.
+            report: with the outcome of each single test in `tests`; see `run_tests`.
+            program: how the program's run ended.
+        """
         outcomes = [(number, str(name), why) for number, (name, why) in enumerate(report["tests"], 1)]
         failed = [one for one in outcomes if one[2] is not None]
         share = 1 - len(failed) / len(outcomes)
@@ -424,9 +453,10 @@ class _TestedProgram:
         return _result(test, why, program, share, kind)
 
     def _shared(self, test: CodeTest, limits: RunLimits, last: bool) -> TestResult | None:
-        """The result of tests that run in the program's own interpreter; None if they must be run again.
+        """The result of tests that run in one process with the program; None if they must be run again.
 
-        The program could answer for its tests there. So they must also fail when its functions are emptied.
+        There the program can forge their outcomes. So the tests are also run with all functions of the program emptied:
+        they must then fail.
         """
         packages = tuple(dict.fromkeys((*_packages_of_tests(test), *self._packages)))
         seconds = limits.seconds + (_PYTEST_SECONDS if packages else 0)
@@ -453,11 +483,13 @@ class _TestedProgram:
         return result if of <= ran else _result(test, f"{ran} of its {of} tests ran", ending)
 
     def _inside(self, test: CodeTest, ending: Ending, nonce: str, limits: RunLimits) -> tuple[TestResult, int]:
-        """The result of tests in the program's own interpreter, from how that run ended, and the number of tests that
-        ran.
+        """The result of tests that ran in one process with the program, and the number of tests that ran.
 
         Args:
-            nonce: that the report of the run must hold.
+            test: the test.
+            ending: how the run ended.
+            nonce: a random text that the report of the run must contain.
+            limits: of the run.
         """
         if why := ending.over(limits):
             return _result(test, why, ending), 0
@@ -469,8 +501,8 @@ class _TestedProgram:
 
 
 def _own_report(data: bytes, nonce: str) -> dict[str, Any]:
-    """The report of tests that ran in the program's own interpreter. The program may have written it, so its form and
-    its nonce are checked.
+    """The report of tests that ran in one process with the program: `{"tests": [["test_sum", None]]}`. The program may
+    have written it, so its form and its nonce are checked.
 
     Raises:
         ValueError: it is not the report of this run, or has no outcomes.
@@ -489,13 +521,20 @@ def _own_report(data: bytes, nonce: str) -> dict[str, Any]:
 
 
 def in_order(tests: Sequence[Test]) -> list[Test]:
-    """The tests in the order in which they are run: public ones first, and of these the cheap ones first."""
+    """The tests in the order in which they are run: public ones before hidden ones, and among each the cheap ones
+    first.
+    """
     return sorted(tests, key=lambda test: (not test.public, test.size, test.number))
 
 
 def tested(test: StdinTest | CallTest, ending: Ending, bounds: Bounds) -> TestResult:
-    """The result of a test, from how the run of its program ended: what that printed or returned is compared with what
-    the test expects.
+    """The result of a test by input or by a call: what the program printed or returned is compared with what the test
+    expects.
+
+    Args:
+        test: the test.
+        ending: how the run of the program ended.
+        bounds: how to compare.
     """
     return _result(test, ending.over(bounds.limits) or _difference(test, ending, bounds), ending)
 
@@ -526,18 +565,18 @@ def _difference(test: StdinTest | CallTest, ending: Ending, bounds: Bounds) -> s
 
 
 def _longest(test: CallTest) -> int:
-    """The most bytes of a result that can be right. A longer one is wrong, and is not read, which would take time.
+    """The most bytes that a right result can have. A longer result is wrong and is not read, which would take time.
 
-    Floats and empty containers of another kind take a few times the text of what they equal.
+    Floats and empty containers of a different kind are written with a few times the text of the value that they equal.
     """
     return _LEAST_RESULT + _MOST_TIMES * max(len(json.dumps(one, default=repr, skipkeys=True)) for one in test.expected)
 
 
 def _until_told(tests: Run, program: Run, wall_seconds: float) -> None:
-    """Wait until the tests have ended; give the program a moment to end by itself, and then end it.
+    """Wait until the tests have ended. Then give the program a moment to end by itself, and end it.
 
-    A program may end first, with tests that wait for it, as at a queue that it was lent. The tests may then go on for
-    `wall_seconds`; or for a moment alone if the program went over a bound, which decides the result.
+    If the program ends first, the tests may go on for `wall_seconds`: they may wait in vain for the program. If the
+    program exceeded a limit, they get only a moment, since that decides the result.
     """
     wait([tests, program], any_of=True)
     if tests.ending is None and program.ending is not None:
@@ -607,7 +646,7 @@ def _shown(value: object) -> str:
 
 
 def _short(text: str, most: int = _MOST_SHOWN) -> str:
-    """A text with its middle left out if it is longer than `most`."""
+    """The text; if it is longer than `most`, its begin and its end with ` … ` between."""
     return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
 
 
@@ -623,9 +662,10 @@ def _packages_of_tests(test: CodeTest) -> tuple[str, ...]:
 
 def _packages_of(source: str, but: Sequence[str] = ()) -> tuple[str, ...]:
     """The folder of installed packages, alone in a tuple, if code imports one of them, such as numpy: the jail must
-    show it. Else an empty tuple.
+    show that folder. Otherwise an empty tuple.
 
     Args:
+        source: the code.
         but: names that are the program's own modules.
     """
     imported = (_NAME.match(part) for names in _IMPORTS.findall(source) for part in names.split(","))

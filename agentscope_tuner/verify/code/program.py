@@ -44,11 +44,12 @@ _MOST_CHARS = 1_000_000
 
 
 class FoundProgram(NamedTuple):
-    """The program in an output, or the reason why there is none.
+    """The program in a policy's output, or the reason why there is none.
 
     Attributes:
         source: the program; None if there is none.
-        why: why there is none; empty if there is one, or if no block was found.
+        why: the reason, such as `no fenced block with a program in python`. Empty if there is a program, and for a text
+            without any block that may itself be the program.
     """
 
     source: str | None
@@ -70,16 +71,19 @@ def _names(fence: str, language: str) -> bool:
 
 
 def find_program(output: str, place: ProgramPlace, language: str, tests: TestSet | None = None) -> FoundProgram:
-    """The program that `output` states, or why there is none.
+    """The program that a policy's output contains, or the reason why there is none.
 
-    Fenced blocks in `language` and those without a language count. If several do, those outside quotations are
-    preferred, then those that define most of the names that the tests use, then those that name the language, and then
+    Fenced blocks in `language` and those without a language count. If there are several, those outside quotations are
+    preferred; then those that define the most of the names that the tests use; then those that name the language; then
     the last one. A last block that is never closed was cut off, so there is no program.
 
     Args:
-        place: `fence`: the program must be in a block; `tag`: it is within the last `<answer>`, in a block or alone;
+        output: the policy's output.
+        place: where the program must be. `fence`: in a block; `tag`: within the last `<answer>`, in a block or alone;
             `whole`: without a block, all of the output is the program.
-        tests: their names tell the program's block from one that only uses it, as an example does.
+        language: of the program, such as `python`.
+        tests: by their names, the block with the program is distinguished from one that only uses it, such as an
+            example.
     """
     said = _without_reasoning(output)
     if len(said) > _MOST_CHARS:
@@ -105,8 +109,8 @@ _LESS = "\ue01f"
 
 
 def _without_reasoning(output: str) -> str:
-    """The output without its reasoning, such as `<think>…</think>`. Tags in string literals of a fenced block belong to
-    the program, and do not count.
+    """The output without its reasoning, such as `<think>…</think>`. A tag in a string literal of a fenced block, as in
+    `print("<think>")`, belongs to the program and is kept.
     """
     if "<" not in output or _LESS in output:
         return after_thinking(output)
@@ -120,9 +124,10 @@ def _without_reasoning(output: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
-    """The opening and the closing fence of each block; None for the closing fence if the last block is never closed.
+    """The opening and the closing fence of each block in a text. The closing fence is None if the last block is never
+    closed.
 
-    A block whose quotation ends is left out as soon as another fence follows.
+    A block in a quotation that ends before its closing fence is left out.
     """
     opened: re.Match[str] | None = None
     for fence in _FENCE.finditer(text):
@@ -145,7 +150,9 @@ def _blocks(text: str) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
 
 
 def _last_block(text: str, language: str, tests: TestSet | None) -> FoundProgram:
-    """The program among the blocks of a text, as `find_program` chooses it; with neither program nor reason if none."""
+    """The program among the fenced blocks of a text, as `find_program` chooses it. If there is no block, both the
+    program and the reason are empty.
+    """
     # a program is often followed by examples of what it prints, in blocks that name no language
     blocks: list[tuple[bool, bool, str]] = []
     for opened, closed in _blocks(text):
@@ -177,7 +184,7 @@ _DEFINED = re.compile(
 
 
 def _named_by(tests: TestSet) -> set[str]:
-    """The names that a program must define for these tests: what they call, or import from it."""
+    """The names that a program must define for these tests: `{"f"}` for the test `assert f(1) == 2`."""
     named = {test.name for test in tests.tests if isinstance(test, CallTest)} | ({tests.entry} - {""})
     for test in tests.tests:
         if isinstance(test, CodeTest) and not test.entry:
@@ -186,7 +193,9 @@ def _named_by(tests: TestSet) -> set[str]:
 
 
 def _named_in(test: CodeTest) -> set[str]:
-    """The names that tests as code import from the program; if none, those that they call and do not define."""
+    """The names that tests import from the program: `{"f"}` for `from solution import f`. If they import none, the
+    names that they call and do not define.
+    """
     tree = parsed(f"{test.setup}\n{test.source}")
     nodes = [*ast.walk(tree)] if tree is not None else []
     imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module in test.modules]
@@ -197,8 +206,12 @@ def _named_in(test: CodeTest) -> set[str]:
 
 
 def _unindented(block: str, before: str) -> str:
-    """The block without what its lines have before them because the fence has it, too: white space, the marks of a
-    quotation or of a list.
+    """The text of a block without what is before each line of it: the indentation of its fence, and the marks of a
+    quotation, such as `> `.
+
+    Args:
+        block: the text.
+        before: the text before the fence in its line.
     """
     for _ in range(before.count(">")):
         block = _QUOTE.sub("", block)
@@ -212,8 +225,8 @@ _FUTURE = re.compile(r"^from[ \t]++__future__[ \t]++import[ \t]++(?:\([^()]*+\)|
 
 
 def completed(source: str, tests: TestSet) -> str:
-    """The program with the code that its task puts above it: HumanEval's prompt, if the program only continues it; else
-    the prompt's imports and helpers.
+    """The program with the code that its task puts above it. That is HumanEval's whole prompt if the program only
+    continues the prompt, and otherwise the prompt's imports and helpers.
     """
     if not tests.entry:
         return source
