@@ -392,7 +392,9 @@ def accepts(
 
 
 def _run_checker(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: float) -> Ending:
-    """Run the checker in a jail, on the test's input, its expected output, and `printed`."""
+    """Run the checker in a jail, with three files: the test's input, its expected output, and the output `printed`.
+    Returns how the run ended.
+    """
     contents = (test.given.encode(errors="replace"), test.expected.encode(errors="replace"), printed)
     has_odd = [bool(_NOT_FINITE.search(one)) for one in contents]
     asked = {"program": checker, "arguments": list(_FILES), "finite": has_odd == [False, False, True]}
@@ -414,7 +416,7 @@ def _is_full(said: Ending) -> bool:
 
 
 def _said(said: Ending) -> list[str]:
-    """The lines that a checker printed; one empty line if it printed nothing."""
+    """The lines that a checker printed; `[""]` if it printed nothing."""
     return said.stdout.decode(errors="replace").strip().splitlines() or [""]
 
 

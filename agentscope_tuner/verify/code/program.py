@@ -65,7 +65,9 @@ def language_of(named: str) -> str | None:
 
 
 def _names(fence: str, language: str) -> bool:
-    """Whether the word behind a fence, such as `c++20`, names `language`; `c` names `cpp` as well."""
+    """Whether the word after the opening fence of a block, such as `c++20`, means `language`. `c` means `cpp` as well,
+    since C is compiled as C++.
+    """
     found = _LANGUAGE.fullmatch(fence.lower())
     return language_of(fence) == language or bool(found and found[1] in _BESIDE.get(language, ()))
 

@@ -388,7 +388,7 @@ class JailLine:
         self._read = bytearray()
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send one message.
+        """Send one message to the process at the other end, such as `{"do": "names"}`.
 
         Raises:
             LineEndedError: nobody reads any more, or the message is too long.
@@ -404,10 +404,10 @@ class JailLine:
             raise LineEndedError("the other side has ended") from exc
 
     def receive(self) -> dict[str, Any]:
-        """The next message; waits for it.
+        """The next message from the process at the other end. Waits for it.
 
         Raises:
-            LineEndedError: the other side has ended, or sent what is no message.
+            LineEndedError: that process has ended, or has sent something that is no message.
         """
         (size,) = _LENGTH.unpack(self._exactly(_LENGTH.size))
         if size > MOST_BYTES:
@@ -465,7 +465,7 @@ def pack_standard(value: object) -> object:
 
 
 def unpack_standard(told: Any) -> object:
-    """The value that `pack_standard` made JSON of."""
+    """The value that `pack_standard` made JSON of, such as a UUID for `{"st": ["uuid", "UUID", ["…"]]}`."""
     home, name, arguments = told["st"]
     make = getattr(importlib.import_module(home), _STANDARD_KINDS[home, name][0])
     return make(*unpack(arguments))  # type: ignore[misc]

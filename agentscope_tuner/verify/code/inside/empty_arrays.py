@@ -374,7 +374,9 @@ def guard() -> None:
                 setattr(home, name, _guarded(getattr(home, name)))
 
     class EmptyArray(numpy.ndarray[Any, Any]):
-        """An empty array of the program, or one that a test has made from an empty list."""
+        """An empty numpy array from the program, or one that a test has made of an empty list. It ends the test if it
+        is compared with something that is not empty.
+        """
 
         # by which it goes back to a program as an array
         __module__ = "numpy"
@@ -391,8 +393,8 @@ def guard() -> None:
             return _refuse()
 
     def kept(found: Any) -> Any:
-        """What a function of numpy's gives; if that is an empty array, as an `EmptyArray`, which later comparisons
-        check.
+        """Return the result of a numpy function; an empty array becomes an `EmptyArray`, so that later comparisons of
+        it are checked.
         """
         return found.view(EmptyArray) if type(found) is numpy.ndarray and found.size == 0 else found
 

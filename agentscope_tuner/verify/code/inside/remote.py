@@ -327,7 +327,9 @@ class Program:
         return self._like[kind]
 
     def method(self, name: str) -> Any:
-        """The program's function `name`, or the method `name` of its class `Solution`."""
+        """The program's function `name`, or the method `name` of its class `Solution`, as a stand-in that the test can
+        call.
+        """
         return self._note(self.ask({"do": "method", "name": name}))
 
     def _note(self, found: Any) -> Any:
@@ -450,7 +452,9 @@ class Program:
             os.chdir(ROOT)
 
     def _surroundings(self) -> dict[str, object]:
-        """Files, working folder and arguments, if the tests have changed them since the last question."""
+        """The files, working folder and `sys.argv` of the tests, as far as they have changed since the last question:
+        `{"argv": ["main.py", "5"]}`. They go to the program with the next question.
+        """
         told: dict[str, object] = {}
         if sys.argv != self._arguments:
             told["argv"] = self._arguments = [str(part) for part in sys.argv]
@@ -649,7 +653,9 @@ class Program:
         return {"raise": self._told(exc)}
 
     def _told(self, exc: BaseException) -> dict[str, object]:
-        """An exception of the tests as JSON for the program."""
+        """An exception of the tests as JSON for the program: its number, class and arguments. The arguments of a failed
+        assertion, which may say what the test expects, are left out.
+        """
         if not any(exc is one for one in self._errors):
             self._errors.append(exc)
         at = next(at for at, one in enumerate(self._errors) if one is exc)
@@ -1069,7 +1075,9 @@ def _is_mock(one: Any) -> bool:
 
 
 def _flags_of(value: object) -> int:
-    """The flags of a function's code, which say, for example, that it is a coroutine function; 0 for anything else."""
+    """The flags of a function's code, which say, for example, that it is a coroutine function; 0 for an object that is
+    no function.
+    """
     return value.__code__.co_flags if isinstance(value, types.FunctionType) else 0
 
 
@@ -1246,4 +1254,6 @@ def _words_of(self: BaseException) -> str:
 
 
 async def _coroutine() -> None:
-    """Its code is given to stand-ins for coroutine functions: `inspect` and `asyncio` know them by it."""
+    """Does nothing. Its code object is put into stand-ins for the program's coroutine functions: `inspect` and
+    `asyncio` recognize such functions by their code.
+    """

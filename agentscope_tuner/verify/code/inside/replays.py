@@ -558,7 +558,9 @@ class _Items(NamedTuple):
     kind: str = ""
 
     def of(self, items: list[Any]) -> Any:
-        """The same kind of value with these items; in a dictionary, each is the key and the value."""
+        """JSON of the same kind of value with these items: `{"t": [7]}` for a tuple and the item 7. In a dictionary,
+        each item becomes a key and its value.
+        """
         return self.made_of([[one, one] for one in items] if self.kind == "pairs" else items)
 
 

@@ -118,8 +118,8 @@ class Listener:
 
     @pytest.fixture
     def tmp_path(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
-        """Replaces pytest's own fixture, whose folder has the name of the test, with the values that a parametrized
-        test expects.
+        """Replaces pytest's own fixture `tmp_path`. That names the folder after the test, with the parameters of a
+        parametrized test, which may be what it expects; the program could read the name.
         """
         return tmp_path_factory.mktemp("test")
 

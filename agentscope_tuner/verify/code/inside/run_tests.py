@@ -1119,7 +1119,7 @@ def _suite(module: types.ModuleType) -> unittest.TestSuite:
 
 
 class _PlainTest(unittest.FunctionTestCase):
-    """A test that is a function, with the function's name as its own."""
+    """A test of unittest that runs one function; its name is that of the function, such as `test_sum`."""
 
     def id(self) -> str:
         return str(super().id()).rpartition(".")[2]

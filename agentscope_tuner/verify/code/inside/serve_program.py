@@ -352,7 +352,7 @@ class _Server:
             threading.Thread(target=self._answer_all, daemon=True).start()
 
     def _answer_all(self) -> None:
-        """Answer requests until the tests have ended."""
+        """Answer the questions of the tests' process until the tests have ended."""
         while True:
             try:
                 request = self._talk.receive_any()
@@ -550,7 +550,7 @@ class _Server:
         return pack(value, self._handle, share=self._shared.share, owns=self._owns)
 
     def _owns(self, kind: type) -> bool:
-        """Whether the program itself defines a class."""
+        """Whether a class is the program's own: true of `Point`, which the program defines, false of `dict`."""
         return kind.__module__ == self._module.__name__
 
     def _own_handle(self, value: object) -> object:
@@ -721,7 +721,7 @@ class _Printed(io.TextIOWrapper):
         super().__init__(io.BytesIO(), "utf-8", "surrogatepass", newline="", write_through=True)
 
     def taken(self) -> str:
-        """What the program has printed since the last call."""
+        """The text that the program has printed since the last call of this method."""
         self.flush()
         kept: Any = self.buffer
         text: str = kept.getvalue().decode(errors="surrogatepass")

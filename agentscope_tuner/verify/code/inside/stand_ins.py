@@ -96,7 +96,7 @@ def told_of(exc: BaseException | None) -> tuple[object, ...]:
 
 
 def built_in(kind: type) -> str:
-    """The name of the first built-in class that a class is built on: `ValueError` for a class built on it."""
+    """The name of the nearest built-in base of a class: `ValueError` after `class EmptyError(ValueError)`."""
     return next(one.__name__ for one in kind.__mro__ if one.__module__ == "builtins")
 
 
@@ -182,7 +182,9 @@ def _is_whole(node: ast.AST, trace: types.TracebackType) -> bool:
 
 
 def _parts(node: ast.AST) -> Iterator[Any]:
-    """The nearest nodes within a node that have a position in the text."""
+    """The nodes directly below a syntax node that have a position in the text: `x` and `1` for the
+    statement `x = 1`.
+    """
     for part in ast.iter_child_nodes(node):
         yield from (part,) if hasattr(part, "lineno") else _parts(part)
 
