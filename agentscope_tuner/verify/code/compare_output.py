@@ -202,8 +202,8 @@ def _is_near(got: Decimal, wanted: Decimal, tolerance: float) -> bool:
 def same_value(got: object, expected: Sequence[object], *, tolerance: float, unordered: bool = False) -> bool:
     """Whether a function's result `got` equals one of the values `expected`, which were read from JSON.
 
-    A truth value never equals a number. JSON has only lists and keys that are text, so the tuple `(1, 2)` equals `[1,
-    2]`, and a key `1` equals `"1"`.
+    A truth value never equals a number. JSON has only lists and keys that are text, so the tuple `(1, 2)` equals
+    `[1, 2]`, and a key `1` equals `"1"`.
 
     Args:
         got: the result.

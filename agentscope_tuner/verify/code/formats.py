@@ -149,8 +149,8 @@ warnings.filterwarnings("ignore", module=re.escape(_FILE_NAME))
 
 
 class BadTestsError(ValueError):
-    """The tests of a row cannot be read; the message names the part and the reason, such as `2 inputs and 3
-    outputs`.
+    """The tests of a row cannot be read; the message names the part and the reason, such as
+    `2 inputs and 3 outputs`.
     """
 
 
@@ -528,8 +528,8 @@ def _assert(source: str, setup: str = "") -> CodeTest:
 
 
 def _can_fail(source: str, setup: str) -> bool:
-    """Whether statements assert something, so that a program can fail them: true for `assert f(1) == 2`, false for `x =
-    f(1)`.
+    """Whether statements assert something, so that a program can fail them: true for `assert f(1) == 2`, false for
+    `x = f(1)`.
 
     True as well for a text that is no Python, whose error is reported elsewhere.
 
@@ -552,8 +552,8 @@ _TRUE = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.GeneratorExp, ast.Lambda)
 
 
 def _refuse_idle(source: str, above: str = "", *, is_file: bool = True) -> None:
-    """Raise BadTestsError for tests that every program passes, or that do not test what they seem to, such as `assert
-    (f(1) == 2, "no")`: the tuple is always true.
+    """Raise BadTestsError for tests that every program passes, or that do not test what they seem to, such as
+    `assert (f(1) == 2, "no")`: the tuple is always true.
 
     Args:
         source: the tests.
@@ -584,8 +584,8 @@ def _refuse_idle(source: str, above: str = "", *, is_file: bool = True) -> None:
 
 
 def _idle(node: ast.AST) -> str:
-    """The reason why an assertion does not test what it seems to, such as that of `assert (f(1) == 2, 'no')`: `is
-    always true: …`. Empty for any other node.
+    """The reason why an assertion does not test what it seems to, such as that of `assert (f(1) == 2, 'no')`:
+    `is always true: …`. Empty for any other node.
     """
     message: ast.expr | None
     if isinstance(node, ast.Assert):

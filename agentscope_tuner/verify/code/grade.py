@@ -320,8 +320,8 @@ class _TestedProgram:
         self._until += time.monotonic() - begun
 
     def _compile(self, limits: RunLimits) -> str:
-        """Compile the C++ program. Returns an empty text if that worked, otherwise the reason: `it does not compile:
-        main.cpp:1:5: …`.
+        """Compile the C++ program. Returns an empty text if that worked, otherwise the reason:
+        `it does not compile: main.cpp:1:5: …`.
         """
         # few programs need the newer standard, and it takes away what older ones use
         compile_it = "g++ -O2 -std=c++$year -pipe -o program main.cpp && exec cat program >&3"

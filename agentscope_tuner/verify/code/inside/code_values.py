@@ -513,8 +513,8 @@ def ask_in_protocols(kind: type) -> None:
 
 
 def signature(told: list[Any]) -> Any:
-    """The signature that `signature_told` made data of: `(x: int = 3) -> str` for `[["x", 1, [3], ["int"]],
-    ["str"]]`.
+    """The signature that `signature_told` made data of: `(x: int = 3) -> str` for
+    `[["x", 1, [3], ["int"]], ["str"]]`.
     """
     import inspect
 

@@ -279,7 +279,7 @@ def _is_array(one: Any) -> bool:
 
 
 def guard_numbers(words: str, is_asked: Callable[[], bool]) -> Sizes:
-    """Prepare this process so that a test ends if it asks whether a NaN or an infinity of the program is less or
+    """Prepare the tests' process so that a test ends if it asks whether a NaN or an infinity of the program is less or
     greater than another number.
 
     Called once, before the tests are compiled.
@@ -360,7 +360,7 @@ def _asked(name: str, *given: ast.expr) -> ast.Call:
 
 
 def guard() -> None:
-    """Prepare this process so that a test ends if it compares an empty array with something that is not empty, by
+    """Prepare the tests' process so that a test ends if it compares an empty array with something that is not empty, by
     numpy's functions or by operators.
 
     Called before tests whose source names numpy or the like.

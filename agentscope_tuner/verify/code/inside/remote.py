@@ -68,18 +68,18 @@ _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, BaseException)
 _NOT_FROM = {"unittest", "bdb", "concurrent"}
 # How often the program's event loop takes a step at once, and seconds between later steps
 _QUICK_STEPS, _SLOW_STEP = 20, 0.002
-# Abstract classes to which a stand-in belongs if the program's class is built on them, and not by its methods
+# Abstract classes whose stand-ins pass `isinstance` if the program's class is built on them; others go by its methods
 _ABSTRACT = {"Mapping", "MutableMapping", "Sequence", "MutableSequence", "Set", "MutableSet"}
 _ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 _MOST_WITHHELD = 3
-# How many of the program's last answers are looked at anew before a test makes an object
+# How many of the program's latest answers have their state recorded before a test makes an object
 _MOST_REFROZEN = 50
-# Requests that only inform the program: what it answers is no answer to a test
+# Questions that only inform the program: its replies do not count as answers to a test
 _TELLING = {"provide", "threads", "turn", "end", "states", "seed", "setrecursionlimit", "getstate", "setstate"}
-# Operators by which no answer changes
+# Operators that do not change an answer of the program
 _COMPARING = {"eq", "ne", "state", "hash", "content"}
 _BINDING = (property, classmethod, staticmethod)
-# What a test lends only to be called: the program may not read its attributes
+# Objects of the tests that the program may only call: it may not read their attributes
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type, functools.partial)
 
 
@@ -90,7 +90,7 @@ _HOMES: list[tuple[str, Any, str]] = [
     ("time", time, "time sleep monotonic perf_counter"),
     ("random", random, "random randint randrange choice choices shuffle sample uniform"),
 ]
-#: Standard functions that a test may replace, which the program then asks it for: module, name, and the real one.
+#: Standard functions that a test may replace. The program's process then calls the test's own: module, name, real one.
 PATCHABLE = {
     f"{home}.{name}": (module, name, getattr(module, name)) for home, module, names in _HOMES for name in names.split()
 }
@@ -114,7 +114,7 @@ class _RandomState(tuple[object, ...]):
 
     def __new__(cls, own: tuple[object, ...], of_program: object) -> Any:
         one = super().__new__(cls, own)
-        # raises for a stand-in, whose own class would say what it equals
+        # raises for a stand-in: the program's class would decide what it equals
         pack(of_program)
         one.of_program = of_program
         return one
@@ -168,21 +168,21 @@ class Program:
     """
 
     replays: Any = None
-    # objects of its answers since a test last made an object, and the latest before that, by number
+    # by number: objects that it answered since a test last made an object, and the latest ones before that
     _answers: dict[int, Any]
-    # whether this request may hand it such objects; and how many requests may have changed them, until now and until
+    # whether this question may pass it such objects; and how many questions may have changed them, until now and until
     # they were last recorded
     _hands = False
     _changes = _looked_at = 0
-    # the number of calls when it last learned what an answer may be compared with
+    # the number of calls when it was last sent something that an answer may be compared with
     _is_told_at = -1
 
     def __init__(self, line: JailLine) -> None:
         self._stand_ins, self._answers = dict[int, Any](), dict[int, Any]()
         self._classes: dict[int, type] = {}
-        # the class name that a test asks for now, and the classes that tests have named
+        # the name of a class that a test reads now, and the classes whose names tests have read
         self._naming, self._named = "", set[type]()
-        # built-in classes of exceptions that the program gives another name, and those that stand for them
+        # built-in exception classes that the program gives a different name, and the classes that replace them here
         self._renamed, self._like = set[type](), dict[type, type]()
         self._lent: dict[int, object] = {}
         self._lent_numbers: dict[tuple[int, str], int] = {}
@@ -191,14 +191,14 @@ class Program:
         self.cannot_travel = ""
         self.withheld: dict[str, None] = {}
         self.made, self.known = list[Any](), dict[str, type]()
-        # if so, the words of its exceptions may be what a test expects
+        # if so, the messages of its exceptions may contain what a test expects
         self.is_told = False
         self._returns = False
         self.questions = self.answers = self.calls = 0
-        # failed assertions in lent objects, by the object's number; under None, those that end the test in any case
+        # failed assertions in tests' objects, by the object's number; under None, those that end the test in any case
         self._failed: dict[int | None, BaseException] = {}
         self._errors: list[BaseException] = []
-        # whether the tests lent it the class AssertionError: then it is to handle such failures
+        # whether the tests passed it the class AssertionError: then it is meant to handle such failures
         self._hands_assertions = False
         self._shared = SharedContainers(self.pack, self._unpacked, 1)
         # a test may ask from several threads
@@ -273,7 +273,9 @@ class Program:
         setattr(threading.Thread, "start", start)  # noqa: B010 - mypy
 
     def _set_of_both(self, name: str, own: Callable[..., None], *given: object) -> None:
-        """Call a function such as `random.seed` with the arguments `given`, in this process and in the program's."""
+        """Call a function such as `random.seed` with the arguments `given`, in the tests' process and in
+        the program's.
+        """
         own(*given)
         self.ask({"do": name}, given)
 
@@ -304,8 +306,8 @@ class Program:
         return named(self._note(found), name)
 
     def _rename(self, *names: object) -> None:
-        """Note built-in exception classes that the program gives another name, such as `ValueError` after `OddError =
-        ValueError`.
+        """Note built-in exception classes that the program gives another name, such as `ValueError` after
+        `OddError = ValueError`.
         """
         kinds = [getattr(builtins, str(name), None) for name in names]
         self._renamed |= {kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Exception)}
@@ -343,8 +345,8 @@ class Program:
     def ask(
         self, request: dict[str, Any], arguments: tuple[object, ...] = (), named: dict[str, object] | None = None
     ) -> Any:
-        """Send the program's process one question, and return its answer as a value of this process. Raises what the
-        program raised.
+        """Send the program's process one question, such as a call of `solve(2)`, and return its answer: data, or a
+        stand-in. Raises what the program raised.
 
         Args:
             request: the question. `{"do": "attr", "h": 3, "name": "size"}` asks for the attribute `size` of its object
@@ -401,7 +403,7 @@ class Program:
             self._changes += not (request.get("makes") or request.get("op") in _COMPARING or request["do"] == "states")
             if "busy" in reply:
                 self._loops.go_on()
-            # a failure in a step beside the test is raised by the test's next question
+            # a failure in a step of an event loop is raised by the test's next question instead
             if self._failed and request["do"] not in ("turn", "end"):
                 failed, self._failed = next(iter(self._failed.values())), {}
                 raise failed
@@ -442,8 +444,8 @@ class Program:
         return {name: now.get(name) for name in changed}
 
     def provide(self, *, files: bool, logs: bool) -> None:
-        """Share the tests' folder of files with the program (`files`), and log in this process what the program logs
-        (`logs`). Called once, when the program is loaded.
+        """Share the tests' folder of files with the program (`files`), and log in the tests' process what the program
+        logs (`logs`). Called once, when the program is loaded.
         """
         if files or logs:
             self.ask({"do": "provide", "files": files, "logs": logs})
@@ -474,7 +476,7 @@ class Program:
         return told | ({"files": changed} if changed else {})
 
     def _read(self, reply: dict[str, Any], *, iterates: bool = False) -> Any:
-        """The answer in the program's reply, as a value of this process; raises the exception that the reply reports.
+        """The answer in the program's reply: data, or a stand-in. Raises the exception that the reply reports.
 
         Args:
             reply: the message of the program's process.
@@ -482,23 +484,23 @@ class Program:
         """
         try:
             answer, error = self._outcome(reply)
-        # what the program's side sends is the program's doing, whatever it does to this side
+        # whatever goes wrong here with a message of the program is the program's fault
         except Exception as exc:  # noqa: BLE001
             raise self._no_answer(f"the program answered with what is no data: {exc}") from None
         if error is not None:
             if not self.is_told and not any(error is one for one in self._errors):
-                # its words are the program's own, and no secret of the tests
+                # its message is the program's own, so a report may show it
                 error.__dict__["is_of_program"] = True
             ends = isinstance(error, StopIteration | StopAsyncIteration)
             if ends and not iterates:
-                # as a generator's own would: a call must not end the loop, or the `zip`, that it stands in
+                # as a generator's own would: a call must not end the loop, or the `zip`, in which it is written
                 raise RuntimeError(f"the program raised {type(error).__name__}") from error
             raise error
         return answer
 
     def _outcome(self, reply: dict[str, Any]) -> tuple[Any, BaseException | None]:
         """The content of a reply: the answer and None, or None and the exception that the program raised. What the
-        program printed, warned of and logged is repeated in this process.
+        program printed, warned of and logged is repeated in the tests' process.
         """
         for name, stream in (("out", sys.stdout), ("err", sys.stderr)):
             if text := reply.get(name):
@@ -509,7 +511,7 @@ class Program:
                 is_warning = isinstance(kind, type) and issubclass(kind, Warning)
                 warnings.warn(str(message), kind if is_warning else UserWarning, stacklevel=2)
         except Warning as exc:
-            # the test wants it raised
+            # the test has warnings raised as errors
             return None, exc
         for name, level, message, own in reply.get("logged", []):
             _log(str(name), int(level), str(message), int(own))
@@ -600,12 +602,12 @@ class Program:
                 told_by_name = {name: self.unpack(part) for name, part in asked["named"].items()}
                 arguments = [own_default(part) for part in told]
                 named = {name: own_default(part) for name, part in told_by_name.items()}
-                # whether it is None or a truth value is no secret, and many a function returns one
+                # a default that is None or a truth value need not be hidden: many functions return one
                 defaults = [one for one in (*told, *told_by_name.values()) if isinstance(one, LentDefault)]
                 defaults = [one for one in defaults if not isinstance(one.value, bool | None)]
             number = asked["g"]
             one = self._lent.get(number)
-        # what is no question is the program's doing, and no fault of the tests
+        # a message that is no question is the program's fault, and not the tests'
         except Exception as exc:  # noqa: BLE001
             raise self._no_answer(f"the program asks what is no question: {exc}") from None
         asked_before = self.questions
@@ -615,7 +617,7 @@ class Program:
             result = operation(one, *arguments, **named)
             # a value that came as a default goes back as one: the program may not see it
             answer = {"re": self.pack(next((own for own in defaults if own.value is result), result))}
-            # it may have failed on purpose and been called again: without arguments, so that nothing was guessed
+            # an earlier failure was on purpose if the program then called it again with success
             self._failed.pop(number, None)
             return answer
         except StopIteration:
@@ -632,7 +634,8 @@ class Program:
             return self._raised(exc, number, is_told=bool(arguments or named) or self.questions > asked_before)
 
     def _raised(self, exc: BaseException, number: int, *, is_told: bool) -> dict[str, Any]:
-        """The message for the program that the tests' object which it used has raised an exception.
+        """The message by which the program learns that the tests' object which it used, such as their function, has
+        raised an exception.
 
         Mostly the program may handle it. But a failed assertion, or an exception such as SystemExit, may be the test's
         verdict on what the program passed to the object. It then ends the test as well, whatever the program does.
@@ -645,7 +648,7 @@ class Program:
         """
         is_told |= not is_raised(exc)
         if isinstance(exc, AssertionError) and (is_told or not self._hands_assertions):
-            # its words may be what the test expects, so it ends the test whatever the program does
+            # its message may contain what the test expects, so it ends the test whatever the program does
             self._failed.setdefault(None if is_told else number, exc)
         if not isinstance(exc, Exception) and is_told:
             # the program sees it, and so does the test, which may end by it
@@ -666,8 +669,8 @@ class Program:
         return told | {"type": built_in(type(exc))}
 
     def _exception(self, told: dict[str, Any]) -> BaseException:
-        """The exception in this process for one that the program raised: the test can catch it. If the tests raised it
-        first, and it only went through the program, it is that same exception.
+        """The exception in the tests' process for one that the program raised: the test can catch it. If the tests
+        raised it first, and it only went through the program, it is that same exception.
         """
         if "back" in told:
             own = self._errors[int(told["back"])]
@@ -688,15 +691,15 @@ class Program:
         return found
 
     def _made(self, told: dict[str, Any]) -> BaseException:
-        """A new exception in this process for one that the program raised: `ValueError("no")` for `raise
-        ValueError("no")`; a ProgramError if the class does not exist here.
+        """A new exception in the tests' process for one that the program raised: `ValueError("no")` for
+        `raise ValueError("no")`; a ProgramError if the class does not exist here.
         """
         arguments = self.unpack(told["args"])
         kind = self._class(told["class"])
         if not (isinstance(kind, type) and issubclass(kind, BaseException)):
             return ProgramError(told["type"], *arguments)
         try:
-            # made here, where a test's call of the class is a question
+            # not by a call of the class, which would ask the program
             error: BaseException = type.__call__(kind, *arguments)
         except Exception:  # noqa: BLE001 - a class that takes other arguments than its `args`, such as JSON's
             error = kind.__new__(kind, *arguments)
@@ -709,7 +712,8 @@ class Program:
         return error
 
     def _class(self, told: dict[str, Any]) -> Any:
-        """The class in this process for a class of the program. For a built-in class, it is mostly that class itself.
+        """The class in the tests' process for a class of the program. For a built-in class, it is mostly that class
+        itself.
 
         Args:
             told: the description of the class that the program's process sent; see `serve_program`.
@@ -718,7 +722,7 @@ class Program:
             own = self._lent[told["own"]]
             return own if isinstance(own, type) else ProgramError
         name, home = str(told["name"]), str(told["home"])
-        # an exception that ends or skips a test must be its own
+        # the program must not raise an exception that ends or skips a test
         if home == "builtins":
             known = type(None) if name == "NoneType" else getattr(builtins, name, None)
             is_kept = isinstance(known, type) and known not in _NOT_RAISED
@@ -731,7 +735,7 @@ class Program:
                 return found
         if told["id"] not in self._classes:
             bases = [self._class(base) for base in told["bases"]]
-            # a class that the tests never named must not pass for every built-in one that they may expect
+            # a class that the tests never named must not be a subclass of each exception that they may expect
             is_known = name == self._naming or not self._named.isdisjoint(bases)
             for base in map(self._builtin, told["builtin"]):
                 plain = getattr(base, "_stands_for", base)
@@ -757,7 +761,7 @@ class Program:
         Args:
             told: the description of the class that the program's process sent.
             name: of the class.
-            bases: the classes in this process for those that it is built on.
+            bases: the classes in the tests' process for those that it is built on.
             space: attributes that the class gets in any case.
         """
 
@@ -781,7 +785,7 @@ class Program:
         return kind  # type: ignore[no-any-return]
 
     def _builtin(self, name: object) -> type:
-        """The class in this process for the built-in class of that name; `object` for any other name, and for
+        """The class in the tests' process for the built-in class of that name; `object` for any other name, and for
         KeyboardInterrupt and GeneratorExit.
         """
         found = getattr(builtins, str(name), object)
@@ -789,8 +793,8 @@ class Program:
         return self._of_program(found) if is_kept else object
 
     def _stand_in(self, value: Any) -> Any:
-        """The value in this process for JSON of an object that is no plain data: a stand-in, or the tests' own object
-        that the program returned.
+        """The value in the tests' process for JSON of an object that is no plain data: a stand-in, or the tests' own
+        object that the program returned.
         """
         if "g" in value:
             return self._lent[value["g"]]
@@ -843,7 +847,7 @@ class Program:
             self._answers[number] = one
 
     def _generated(self, number: int) -> Generator[Any, Any, Any]:
-        """A generator in this process for a generator of the program: `next` on it takes the next item from the
+        """A generator in the tests' process for a generator of the program: `next` on it takes the next item from the
         program's process.
         """
         how, given = "send", (None,)  # type: tuple[str, tuple[object, ...]]
@@ -924,14 +928,14 @@ class Program:
         if not (vars(kind).get("_is_class", False) and given_of(data)):
             return found
         self._freeze()
-        # from now on, until it is called again, its answers could be what they are compared with
+        # from now on, until it is called again, the program could change its answers to what is expected
         self._is_told_at = self.calls
         for given in ((data,), *([(*data,)] if isinstance(data, list | tuple) else [])):
             with contextlib.suppress(Exception):
                 found.append(self._make_one(kind, kind._number, given, {}))
         is_frozen = answer._frozen is not None
         for one in found:
-            # an object that the program had before was not made now
+            # the class may return an object that existed before
             if isinstance(one, StandIn) and number_of(one) in before:
                 object.__setattr__(one, "_made", False)
         return [one for one in found if type(one) is kind and one._made and is_frozen]
@@ -996,7 +1000,7 @@ class Program:
         class.
 
         Args:
-            kind: the class `Mine` in this process.
+            kind: the class `Mine` in the tests' process.
             space: what the body of the class statement defines.
             more: the keywords of the class statement, such as `metaclass`.
         """
@@ -1018,7 +1022,7 @@ def _standing_for(kind: Any, told: dict[str, Any]) -> Any:
     """The class of the stand-in for an object of the program, such as StandInIterator for an iterator.
 
     Args:
-        kind: the class in this process for the object's class.
+        kind: the class in the tests' process for the object's class.
         told: the description of that class that the program's process sent.
     """
     if isinstance(kind, StandInClass):
@@ -1027,7 +1031,7 @@ def _standing_for(kind: Any, told: dict[str, Any]) -> Any:
     return StandInView if is_view else _iterator(told) if told.get("next") else StandIn
 
 
-# Iterators of built-in containers, by the names of their classes, which nothing else in Python goes by
+# Iterators of built-in containers, by the names of their classes, such as `list_iterator`
 _BUILT_IN: tuple[Any, ...] = ((), [], {}, set(), "", b"", range(0))
 _ITERATORS: dict[str, type] = {type(iter(one)).__name__: type(iter(one)) for one in _BUILT_IN}
 _ITERATORS |= {type(reversed(one)).__name__: type(reversed(one)) for one in _BUILT_IN[:3]}
@@ -1050,7 +1054,7 @@ def _known_iterator(known: type) -> type[StandInIterator]:
 
 
 def _log(name: str, level: int, message: str, own: int) -> None:
-    """Log in this process what the program has logged, if the level of the tests' logger allows it.
+    """Log in the tests' process what the program has logged, if the level of the tests' logger allows it.
 
     Args:
         name, level, message: of the record.
@@ -1090,7 +1094,7 @@ def _identity(value: object) -> tuple[int, str]:
     return id(value), ""
 
 
-# Whose objects lead to the variables of a test, or to its parameters
+# Modules whose objects lead to the variables of a test, or to its parameters
 _HIDING = {"builtins", "types", "_pytest"}
 
 
@@ -1114,7 +1118,7 @@ def _is_skip(exc: BaseException) -> bool:
     return (_is_outcome(exc) and type(exc).__name__ != "Failed") or isinstance(exc, unittest.SkipTest)
 
 
-# of a class that a `class` statement has made
+# The flag of a class that a `class` statement has made
 _MADE = 1 << 9
 
 
@@ -1126,17 +1130,17 @@ def _read_lent(one: Any, name: str) -> Any:
             variables.
     """
     home = "" if isinstance(one, types.SimpleNamespace) else type(one).__module__.partition(".")[0]
-    # a class that `exec` has made calls itself built-in
+    # a class made by `exec` has `builtins` as its module
     home = "" if home == "builtins" and type(one).__flags__ & _MADE else home
-    # of a mock, only what stands for the real thing
+    # of a mock, only the attributes that imitate the real object
     of_mock = home == "unittest" and hasattr(type(one), name)
-    # of a test that observes the program, what it does, and not what it knows
+    # of a test case that the program gets: its own methods, and not its data, which may be what it expects
     is_own = isinstance(getattr(type(one), name, None), types.FunctionType | types.MethodType)
     of_test = _is_test(type(one)) and (not is_own or hasattr(unittest.TestCase, name))
     if isinstance(one, type) and _is_called_by_class(one, name):
         return getattr(one, name)
     if name == "__dict__" and isinstance(one, types.FunctionType) and not vars(one):
-        # nothing, by which decorators make theirs look like it
+        # it is empty, and `functools.wraps` reads it
         return {}
     if isinstance(one, _CALLED) or name.startswith("_") or of_mock or of_test or home in _HIDING:
         raise _WithheldError("read", name)
@@ -1165,7 +1169,7 @@ def _set_lent(one: Any, name: str, value: object) -> None:
         _WithheldError: the program may not set it, such as a method that the test calls later.
     """
     is_standard = type(one).__module__.partition(".")[0] in sys.stdlib_module_names - {"types"}
-    # a method that the test calls is its own
+    # the program must not replace a method that the test calls
     is_own = is_standard or _is_test(type(one)) or callable(getattr(type(one), name, None))
     if isinstance(one, _CALLED) or name.startswith("_") or is_own:
         raise _WithheldError("set", name)
@@ -1182,7 +1186,7 @@ _LENT: dict[str, Callable[..., Any]] = {
     "isinstance": lambda one, other: isinstance(one, type) and isinstance(other, one),
     "annotations": lambda one: {name: code_values.hint_told(part) for name, part in one.__annotations__.items()},
 }
-# What an object of the tests can do, if its class says so
+# The operators of a tests' object that the program may use, if the object's class defines them
 _OF_OBJECTS: dict[str, Callable[..., Any]] = {
     **{
         name: getattr(builtins, name) for name in ("iter", "next", "len", "hash", "bool", "str", "repr", "int", "float")
@@ -1222,7 +1226,7 @@ def _as_data(told: list[list[Any]]) -> dict[str, Any]:
 
 
 def _standard(home: str, name: str) -> Any:
-    """The class `name` of the standard module `home`, if that is imported in this process: the class Counter for
+    """The class `name` of the standard module `home`, if that is imported in the tests' process: the class Counter for
     `collections` and `Counter`. Otherwise None.
     """
     return getattr(sys.modules.get(home), name, None) if home in sys.stdlib_module_names - {"builtins"} else None
@@ -1236,8 +1240,8 @@ def _as_known(found: Any) -> dict[str, Any]:
 
 
 def _of_error(self: Any, name: str) -> Any:
-    """An attribute of an exception of the program that the copy in this process lacks, such as a property of its class:
-    asked from the program's process.
+    """An attribute of an exception of the program that the copy in the tests' process lacks, such as a property of its
+    class: asked from the program's process.
     """
     if name.startswith("__") or "_number" not in vars(self):
         raise AttributeError(name)

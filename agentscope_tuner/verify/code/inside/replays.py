@@ -52,24 +52,24 @@ CONTRADICTING = "the program's answers to one call contradict each other"
 TOO_FEW = "the program's answer has fewer items than it is compared with"
 EMPTY = "the program's answer is empty, and the test looks at each item of it"
 EMPTIED = "the program has emptied what the test compares its answer with"
-# Requests that only ask what a name means; None is for an answer to the program
+# Questions that only ask for the value of a name; None is for an answer of the tests to the program
 _NAMING = {"module", "method", "names", "attr", "states", None}
-# Requests that read an object and say something of it
+# Operators that read an object without changing it
 _READING = {
     *("len", "str", "repr", "int", "float", "complex", "index", "bool", "abs", "round", "floor", "ceil", "trunc"),
     *("getitem", "contains", "items", "content", "bytes", "format", "hash"),
 }
-# The keys of such a request if the tests have changed nothing since the last one; and the seconds in which hardly
-# anything changes by itself
+# The keys of a question with such an operator, if the tests have changed nothing since the last question; and the
+# seconds in which hardly anything changes by itself
 _OF_READING, _MOMENT = {"do", "h", "name", "op", "args", "loop"}, 0.01
 # Characters of messages that are kept of one test, and of all tests
 _MOST_KEPT, _MOST_OF_ALL = 1_000_000, 16_000_000
 # Answers and items that are tried; parts of an answer that are changed; parts of JSON that are read; CPU seconds in all
 _MOST_TRIED, _MOST_PARTS, _MOST_INLINE, _SECONDS = 600, 20, 100_000, 1.0
-# Items for a list that was emptied: numbers, and texts without capital letters. A test that passes with this many of
-# them does not ask for a certain one
+# Items for a list that was emptied: numbers, and texts without capital letters. A test that passes with `_SEVERAL` of
+# them does not expect a certain item
 _TRIED_ALONE, _SEVERAL = (7, 8, 9, "0", "1", "2"), 3
-# Items that no list has which is sorted, or which has no item twice
+# Lists that are not sorted, or have an item twice
 _UNLIKE_SORTED = ([9, 7, 8], [7, 7])
 _SIZED = (list, tuple, str)
 _DEPTH = 20
@@ -190,16 +190,16 @@ class Replays:
         self._before: list[dict[str, Any]] = []
         self._script: Iterator[_Replied] | None = None
         self._pairs: list[_Pairs] | None = None
-        # the loops that a test has reached, and whether they have begun; and by loop, in how many more tests it has not
-        # begun than it has
+        # the loops that a test has reached, and whether they ran a round; and for each loop, the number of tests in
+        # which it ran none, minus the number of those in which it ran one
         self._loops, self._idle = dict[int, bool](), Counter[int]()
         self._end, self._kept, self._all = 0.0, 0, 0
-        # what the program is given in a replay
+        # the arguments that the program gets in a repeated run
         self._given: list[object] = []
-        # what was asked last; and by the number of an object, how the tests came to it, and whether from empty things
+        # the last question; and by the number of an object, how the tests came to it, and whether by empty arguments
         self._asking: tuple[Any, ...] = ((None,), None, False, 0, ())
         self._known, self._has_threads = dict[Any, tuple[int, bool]](), False
-        # how often something has happened beside what was read, and when the program was last heard
+        # how often something happened that may change an object, and the time of the program's last message
         self._moment, self._heard, tell = 0, 0.0, self._shared.outgoing
 
         def outgoing() -> Any:
@@ -230,8 +230,8 @@ class Replays:
 
         Args:
             plain: the built-in class.
-            least: the smallest number of arguments with which there are two sides: 2 for `zip(a, b)`, 3 for `map(f, a,
-                b)`.
+            least: the smallest number of arguments with which there are two sides: 2 for `zip(a, b)`, 3 for
+                `map(f, a, b)`.
         """
 
         class Watched(type):
@@ -271,7 +271,7 @@ class Replays:
             given = _inline([*message["args"], *message["named"].values()], self._shared.told)
             call = (origin, hash((origin, json.dumps([given, [*message["named"]]])))) if origin else None
             origin = call[1] if call else 0
-            # whether all containers and texts in it are empty; without arguments, what holds for the called object
+            # whether all containers and texts in the arguments are empty; without arguments, as for the called object
             is_of_empty = not any([one.items for one in map(_items, given) if one] or given or [not is_of_empty])
         elif origin or to[0] in ("module", "method"):
             origin = hash((origin, to[0], to[2]))
@@ -329,7 +329,7 @@ class Replays:
         asked any more.
         """
         found = {}
-        # with a script, however empty, the program is not asked any more
+        # while there is a script, even an empty one, the program is not asked any more
         self._script, self._end = iter(()), time.process_time() + _SECONDS
         for run in sorted(self._runs, key=lambda run: len(run.said or ())):
             loops = {loop for loop, begun in run.loops.items() if not begun and self._idle[loop] > 0}
@@ -413,8 +413,8 @@ class Replays:
         )
 
     def _is_hollow(self, run: _Run) -> bool:
-        """Whether a test only compares an answer with a list that the program has emptied, as in `assert sort(items) ==
-        sorted(items)`: it passes whatever the two hold, as long as they hold the same.
+        """Whether a test only compares an answer with a list that the program has emptied, as in
+        `assert sort(items) == sorted(items)`: it passes whatever the two hold, as long as they hold the same.
         """
         said, began = run.said or [], time.monotonic()
         if not any(_emptied(one.reply) for one in said):
@@ -424,11 +424,11 @@ class Replays:
             return False
         item = _TRIED_ALONE[0]
         if any(_is_emptied(one) for one in said):
-            # both are one list: a test that passes with any items asks only for what is not in the list
+            # answer and emptied list are the same list. If the test passes with any items, it does not check them
             alone = [_refilled(said, None)]
             is_any = all(self._passes(run, _refilled(said, items)) for items in _UNLIKE_SORTED)
         else:
-            # if one of them may change alone, it is compared with something else
+            # if the test passes although only one of the two changes, it compares that with something else
             alone = [
                 _refilled(said, None),
                 _refilled(said, [item], answers=False),
@@ -456,7 +456,7 @@ class Replays:
                     others, last = others + (one.read != last), one.read
                 if one.read and "ok" in one.reply:
                     groups.setdefault((others, "read"), []).append((at, place))
-                # a new object is no answer, unless it is plain data
+                # an object that the test has just made is no answer, unless it is plain data
                 if one.to[0] in _NAMING or (one.to[-1] and _is_object(one.reply.get("ok"))):
                     continue
                 called = one.call[0] if one.call else None
@@ -696,15 +696,16 @@ _EACH = "_items_of_"
 
 
 def watched(tree: ast.Module) -> ast.Module:
-    """The syntax tree of the tests, changed so that `Replays` notes which loops ran a round. `for item in f(2): assert
-    item` becomes `for item in _items_of_(0, f(2)): assert item`. Loops without an assertion stay as they are.
+    """The syntax tree of the tests, changed so that `Replays` notes which loops ran a round.
+    `for item in f(2): assert item` becomes `for item in _items_of_(0, f(2)): assert item`. Loops without an assertion
+    stay as they are.
 
-    Used whenever tests are compiled. If there is no `Replays` in this process, the tree is not changed.
+    Used whenever tests are compiled. If there is no `Replays` in the tests' process, the tree is not changed.
     """
     if not hasattr(builtins, _EACH):
         return tree
     nodes = [*ast.walk(tree)]
-    # a function that calls one which asserts something asserts something, too
+    # a function that calls such a function asserts something, too
     asserting = set[str]()
     for one in [node for node in nodes if isinstance(node, ast.FunctionDef)] * 2:
         asserting |= {one.name} if any(_asserts(node, asserting) for node in ast.walk(one)) else set()

@@ -258,8 +258,8 @@ class ProgramTexts:
             self._kept.append(message)
 
     def guard(self) -> None:
-        """Replace `eval`, `exec` and `compile` in this process by functions that check the text, whoever calls them:
-        the tests, or a library such as doctest.
+        """Replace `eval`, `exec` and `compile` in the tests' process by functions that check the text, whoever calls
+        them: the tests, or a library such as doctest.
         """
         run_text, run_code, compile_text = eval, exec, compile
 

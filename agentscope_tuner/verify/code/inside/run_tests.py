@@ -102,8 +102,8 @@ def run(payload: bytes) -> int:
 
 
 def _guarded(asked: dict[str, Any]) -> Program:
-    """The program in the other process, and this process made ready for tests of it: comparisons are checked, answers
-    are recorded, and a text that the program returned is evaluated only if it is data.
+    """The program in the other process, and the tests' process made ready for tests of it: comparisons are checked,
+    answers are recorded, and a text that the program returned is evaluated only if it is data.
     """
 
     def refuse() -> None:
@@ -146,7 +146,7 @@ def _is_own_object(node: ast.AST, names: Mapping[str, object]) -> bool:
     is_whole = len(parts) == len(node.args) + len(node.keywords)
     is_own = isinstance(kind, StandInClass) and bool(vars(kind).get("_is_class"))
     is_own |= any(kind is one for one in _OF_DATA)
-    # by its own name: under another name, a test may keep the class that it expects
+    # only by the class's own name: a test may hold the expected class in a variable of a different name
     is_own = is_own and getattr(kind, "__name__", "") == node.func.id
     return is_own and is_whole and all(_is_plain(part) or _is_own_object(part, names) for part in parts)
 
@@ -218,8 +218,8 @@ def _refuse_broken(asked: dict[str, Any], tree: ast.Module) -> None:
 
 
 def _refuse_uneven(nodes: Sequence[ast.AST]) -> None:
-    """Raise BrokenTestsError if a `parametrize` has another number of names than of values, as in `parametrize("a, b",
-    [(1, 2, 3)])`: pytest does not collect such tests.
+    """Raise BrokenTestsError if a `parametrize` has another number of names than of values, as in
+    `parametrize("a, b", [(1, 2, 3)])`: pytest does not collect such tests.
     """
     once = set_once(nodes)
     for node in nodes:
@@ -242,7 +242,7 @@ def _refuse_uneven(nodes: Sequence[ast.AST]) -> None:
                 raise BrokenTestsError(f"`parametrize` has {len(names)} names and other numbers of values")
 
 
-# The words of failures that are the tests' own, if the program was asked for nothing but names
+# Failures that are the tests' own fault, if they have asked the program for nothing but names
 _NO_FILE = re.compile(rf"(?:FileNotFound|NotADirectory|IsADirectory|Permission)Error{HIDDEN}")
 _NO_NAME = re.compile(rf"NameError{HIDDEN}: name '(\w+)' is not defined")
 
@@ -263,8 +263,8 @@ _AT_LINE = re.compile(r"line ([0-9]+): ")
 
 
 def _refuse_failing(tree: ast.Module, outcomes: list[tuple[str, str | None]]) -> None:
-    """Raise BrokenTestsError if a test failed at a statement that fails whatever the program is, such as `assert 1 ==
-    2`.
+    """Raise BrokenTestsError if a test failed at a statement that fails whatever the program is, such as
+    `assert 1 == 2`.
     """
     lines = {int(found[1]) for _, why in outcomes if why and (found := _AT_LINE.match(why))}
     holders: list[ast.Module | ast.ClassDef] = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
@@ -320,7 +320,7 @@ class _OwnProgram(Program):
     def __init__(self, asked: dict[str, Any]) -> None:
         self._source = _emptied(asked["program"]) if asked["emptied"] else asked["program"]
         self._names = asked["modules"] or ["main"]
-        # whatever goes wrong in its interpreter may be its doing
+        # whatever goes wrong in this process may be the program's fault
         self.has_answered = self.is_used = True
         self.answers, self.cannot_travel, self.replays = 0, "", None
         self.withheld, self.known = {}, {}
@@ -363,7 +363,7 @@ def _words(exc: BaseException) -> str:
     lines = traceback.format_exception_only(type(exc), exc)
     words = re.sub(rf"^{re.escape(__package__)}\.\w+\.", "", lines[-1].strip())
     if not ("is_of_program" in vars(exc) or type(exc).__module__.startswith(f"{__package__}.")):
-        # only the last line is known, and a message of several lines may begin before it: nothing of it is shown
+        # `words` is only the last line of a message, so the message is not shown, and the name of the class is
         kind = type(exc).__name__
         words = f"{kind}{HIDDEN}{words.removeprefix(kind)}"
     where = [
@@ -385,7 +385,7 @@ def _compiled(source: str, name: str = "<tests>") -> types.CodeType:
     Raises:
         BrokenTestsError: the source is no Python.
     """
-    # a file name of its own for each, by which its lines are found again
+    # a unique file name, by which the lines of this source are found
     name = f"{name} {len(linecache.cache)}"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     try:
@@ -404,8 +404,8 @@ def _raised(code: types.CodeType, names: dict[str, Any]) -> BaseException | None
 
 
 def _outcome(code: types.CodeType, names: dict[str, Any]) -> str | None:
-    """Run code; returns None if it ran to its end, otherwise where and how it ended, such as `line 3:
-    AssertionError`.
+    """Run code; returns None if it ran to its end, otherwise where and how it ended, such as
+    `line 3: AssertionError`.
     """
     raised = _raised(code, names)
     return None if raised is None else _words(raised)
@@ -444,7 +444,7 @@ def _world(setup: str, source: str, program: Program) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins}
     setup_code = _compiled(setup, "<tests' set-up>")
     given = _given(f"{setup}\n{source}", program)
-    # the set-up gets only what it names: if it asks nothing of the program, it fails by itself
+    # the set-up code gets only what it names: if it fails and has asked nothing of the program, that is its own fault
     used = {node.id for node in ast.walk(ast.parse(setup)) if isinstance(node, ast.Name)}
     names |= {name: get() for name, get in given.items() if name in used}
     if (raised := _raised(setup_code, names)) is not None:
@@ -527,7 +527,7 @@ def _refuse_judged(tree: ast.Module, own: set[str]) -> None:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in own):
             continue
         called = [{one.id for one in ast.walk(part) if isinstance(one, ast.Name)} for part in node.args]
-        # but it may compare two values that the program has made, such as trees
+        # but a function of the program may compare two values of the program, such as trees
         is_judge = len(called) > 1 and any(names & answers for names in called)
         is_judge = is_judge and not all(names & answers for names in called)
         # what is asserted about an answer and a float can only be that they are near
@@ -578,7 +578,7 @@ def _tested_names(tree: ast.Module, own: set[str]) -> set[str]:
             continue
         for part in looked:
             called = {inner.id for inner in ast.walk(part) if isinstance(inner, ast.Name)} & own
-            # `chain(f, g)(1)`: what it gives is called
+            # in `chain(f, g)(1)`, the function is `chain`
             while isinstance(part, ast.Call) and isinstance(part.func, ast.Call):
                 part = part.func
             is_call = isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
@@ -587,8 +587,8 @@ def _tested_names(tree: ast.Module, own: set[str]) -> set[str]:
 
 
 def _is_function(home: tuple[str, ...]) -> bool:
-    """Whether a name of a standard module is not a class: true of `("math", "gcd")`, false of `("collections",
-    "Counter")`.
+    """Whether a name of a standard module is not a class: true of `("math", "gcd")`, false of
+    `("collections", "Counter")`.
     """
     return len(home) == 2 and not isinstance(_imported_name(*home), type)
 
@@ -811,7 +811,7 @@ _READING_OF = {
     "pytest": {"approx", "fail", "fixture", "importorskip", "mark", "param", "raises", "skip", "warns"},
 }
 _RUNNING = {"eval", "exec", "compile", "__import__", "globals", "vars", "pytester", "testdir"}
-# Names that reach into the program's interpreter
+# Names that work only with the program in the tests' own process
 _OF_STATE = {"pickle", "doctest", "gc", "freezegun", "time_machine", "recwarn", "capfd"}
 _OF_WORLD = {"np.random.seed", "numpy.random.seed", "os.putenv", "monkeypatch.syspath_prepend"}
 # Names of `inspect` that work for a stand-in as well
@@ -821,7 +821,7 @@ _INSPECTED = {
 }
 _OF_CODE = {"__code__", "__closure__"}
 _PATCHES = {"patch", "object", "dict", "multiple", "setattr", "delattr", "setitem", "delitem"}
-# Targets of patches that work between the jails: the program asks the tests' side for them
+# Targets of patches that work with two processes: the program's process asks the tests' process for them
 _SERVED = {"builtins.input", "sys.argv", "sys.stdin", "sys.stdout", "sys.stderr", "os.environ", *PATCHABLE}
 
 

@@ -61,7 +61,7 @@ def _or_undone(name: str) -> Callable[[Any, Any], Any]:
         try:
             return plain(one, other)
         except TypeError as exc:
-            # without further frames, no code of the program raised it: the operator has no answer
+            # no further frames: not the program's code raised it, but Python, since the operator is not defined
             is_undone = exc.__traceback__ is not None and exc.__traceback__.tb_next is None
             if is_undone and any(method in vars(kind) for kind in type(one).__mro__):
                 with contextlib.suppress(Exception):
@@ -233,7 +233,7 @@ def _inside(one: Any) -> list[object] | None:
         if not parts:
             break
         part = parts.pop()
-        # a part that has no hash, or that the class cannot compare, is passed over
+        # a part that has no hash, or that the class cannot compare, is left out
         with contextlib.suppress(Exception):
             if part in held:
                 continue
@@ -250,7 +250,7 @@ def _fields(kind: type) -> list[list[object]]:
     """The fields of a dataclass, without class variables: for each its name, whether a call of the class sets it, and
     whether `==` compares it. `[["x", True, True]]` for a dataclass with the line `x: int`; empty for any other class.
     """
-    # in a class that a test has derived, lent objects are there: its fields
+    # in a class that a test derives from a dataclass, they may be objects of the tests, which are left out
     own = [one for one in getattr(kind, "__dataclass_fields__", {}).values() if not isinstance(one, _Lent)]
     return [[one.name, one.init, one.compare] for one in own if str(one._field_type) == "_FIELD"]
 
@@ -305,12 +305,12 @@ class _Server:
     def __init__(self, line: JailLine, module: types.ModuleType) -> None:
         self._kept: dict[int, object] = {}
         self._numbers: dict[int, int] = {}
-        # descriptions of classes: the tests read only the first of each
+        # descriptions of classes: the tests' process reads only the first one of each class
         self._class_told: dict[int, dict[str, object]] = {}
         self._lent: dict[int, Any] = {}
         self._lent_numbers: dict[int, int] = {}
         self._shared = SharedContainers(self._pack, self._unpack, 2, self._own_handle)
-        # exceptions of the tests on their way through the program
+        # exceptions that the tests' code raised when the program called it
         self._errors: dict[int, tuple[BaseException, int]] = {}
         # and their classes
         self._error_classes: dict[int, type] = {}
@@ -522,7 +522,7 @@ class _Server:
         more = {name: self._unpack(part) for name, part in request["more"].items()}
         bases = tuple(map(self._unpack, request["bases"]))
         made = types.new_class(request["name"], bases, more, lambda own: own.update(space))
-        # while it was made, other code may have got it: it goes back by the tests' own number
+        # the tests know the class by their own number
         self._lent_classes[made] = request["own"]
         return made
 
@@ -572,8 +572,8 @@ class _Server:
         return self._shared.share(value) if isinstance(value, MUTABLE) else self._object(value)
 
     def _object(self, value: object) -> dict[str, object]:
-        """JSON of an object of the program that stays in this process: its number, its kind (such as `function`), and
-        its class. The tests' process makes a stand-in of it.
+        """JSON of an object of the program that stays in the program's process: its number, its kind (such as
+        `function`), and its class. The tests' process makes a stand-in of it.
         """
         kind = "class" if isinstance(value, type) else "function" if isinstance(value, _CALLABLES) else "object"
         kind = "coroutine" if isinstance(value, types.CoroutineType) else kind
@@ -635,8 +635,8 @@ class _Server:
         return unpack(value, self._taken)
 
     def _taken(self, value: Any) -> object:
-        """The value in this process for JSON of an object that is no plain data: the program's own object of that
-        number, or a `_Lent` for an object of the tests.
+        """The value in the program's process for JSON of an object that is no plain data: the program's own object of
+        that number, or a `_Lent` for an object of the tests.
         """
         if "h" in value:
             return self._kept[value["h"]]
@@ -687,7 +687,7 @@ class _Server:
             packed = [self._pack(part) for part in arguments]
             told = {name: self._pack(part) for name, part in (named or {}).items()}
             self._send({"back": {"g": number, "what": what, "args": packed, "named": told}})
-        # until it answers, the tests may ask more
+        # before the tests' process answers, it may ask something itself
         while "do" in (reply := self._talk.receive()):
             self._send(self._answer(reply))
         if "stop" in reply:
@@ -697,7 +697,9 @@ class _Server:
         return self._unpack(reply["re"])
 
     def _of_tests(self, told: dict[str, Any]) -> BaseException:
-        """The exception in this process for one that the tests' own code raised when the program called it."""
+        """The exception in the program's process for one that the tests' own code raised when the program
+        called it.
+        """
         try:
             error: BaseException = self._unpack(told["class"])(*told["args"])
         except Exception:  # noqa: BLE001 - a class that takes other arguments than its `args`
@@ -761,7 +763,7 @@ def _named(name: str, *fields: str) -> Any:
     return collections.namedtuple(name, fields, rename=True)
 
 
-# What the tests' side sends of a function that it lends, and the attribute that it becomes
+# The keys by which the tests' process describes its function, and the attributes of `_Lent` that they become
 _OF_LENT = {"name": "__name__", "path": "__qualname__", "home": "__module__", "doc": "__doc__"}
 _OF_LENT |= {"binds": "_binds", "flags": "_flags"}
 

@@ -34,10 +34,11 @@ from agentscope_tuner.verify.code.inside.code_values import MUTABLE, PLAIN_KINDS
 
 #: Threads of the tests that can wait in the program at once.
 MOST_AT_ONCE = 16
-# Names of no conversation: the inbox for messages that any thread may take, and the thread that only reads
+# Two names that no conversation has: of the inbox for messages that any thread may take, and of the thread that only
+# reads the line
 _ANY, _READER = "", "reader"
-# Containers are compared before each message: bytes of their text. Beyond it, the oldest are forgotten, and so become
-# copies
+# The most bytes of all containers as text, since they are compared before each message. Beyond it the oldest ones are
+# forgotten: changes in them do not reach the other process any more
 _MOST_BYTES = 200_000
 
 
@@ -108,7 +109,7 @@ class SharedContainers:
         self._pack, self._unpack, self._next, self._handle = pack, unpack, first, handle
         self._held: dict[int, object] = {}
         self._numbers: dict[int, int] = {}
-        # what the other side knows of each
+        # the contents of each, as the other process knows them
         self._known: dict[int, str] = {}
         # by number: the parts of those whose parts all last (`_lasts`); and which of these may hold other containers
         self._parts: dict[int, _Parts] = {}

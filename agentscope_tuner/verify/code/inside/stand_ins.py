@@ -36,28 +36,28 @@ from agentscope_tuner.verify.code.inside import code_values
 from agentscope_tuner.verify.code.inside.code_values import pack, unpack
 
 PYTEST_FILE = "test_program.py"
-#: Why a test has failed that was skipped once the program had answered it: the answer may be why.
+#: The reason of failure for a test that was skipped after the program had answered it: the answer may have caused that.
 SKIPPED = "skipped, after the program had answered"
-# The order of guesses, which a test's seed must not decide
+# Shuffles guesses; not the module's own functions, whose order a test's `random.seed` would decide
 _dice = random.SystemRandom()
 
 _DATA = (str, bytes, list, tuple, dict, set, frozenset, int, float)
 _PLAIN_METHODS = {name for kind in _DATA for name in dir(kind) if name[0] != "_"} | {"equals"}
-# Of these, those that answer yes or no; below, those that make a set of two, and those that answer with their second
-# argument if there is nothing, as an empty dict does
+# Of these, the methods that answer yes or no; below, those that make one set of two sets, and those that return their
+# second argument if nothing is found, such as `get`
 _SAYING = {name for name in _PLAIN_METHODS if name.startswith("is")} | {"startswith", "endswith", "equals"}
-# Methods that only say something about the data that an object holds
+# Methods whose result follows from the data in the object alone, such as `count`
 _OF_CONTENT = (_SAYING - {"equals"}) | {"count", "index", "find", "rindex", "rfind", "bit_length", "bit_count"}
 _OF_SETS = {"difference", "intersection", "symmetric_difference", "union"}
 _WITH_DEFAULT = {"get", "pop", "setdefault"}
-# Methods that read all of a mapping, and all of plain data
+# Methods that return all parts of a mapping; and all parts of other data, too
 _LOOKS = {"keys", "values", "items"}
 _LOOKS_AT_DATA = {*_LOOKS, "copy", "split", "rsplit", "splitlines"}
 
 
 class NotComparableError(BaseException):
-    """Ends a test: the program answered with an object of its own class, and the test needs data, as in `assert f(2) <
-    4`.
+    """Ends a test: the program answered with an object of its own class, and the test needs data, as in
+    `assert f(2) < 4`.
 
     It is a BaseException, so that a test's `except Exception` does not catch it.
     """
@@ -70,8 +70,8 @@ class CannotTravelError(BaseException):
 
 
 def named(found: Any, name: str) -> Any:
-    """Return `found`, the value of the attribute or global variable `name` of the program, as in `from main import
-    Point`.
+    """Return `found`, the value of the attribute or global variable `name` of the program, as in
+    `from main import Point`.
 
     If it is a class and the name begins with a capital letter, note that the test uses it as a class: only objects of
     such classes may decide what they equal. Otherwise a program could define a class `solve` in place of the function,
@@ -106,8 +106,8 @@ def _plain_or_text(value: object) -> object:
 
 
 def is_thrown(exc: BaseException | None) -> bool:
-    """Whether a test raised this exception on purpose within `with program_object:`. True for `raise ValueError` or `1
-    / 0`.
+    """Whether a test raised this exception on purpose within `with program_object:`. True for `raise ValueError` or
+    `1 / 0`.
 
     Then the program's `__exit__` may swallow the exception. It may not swallow a failed `assert`, nor an exception that
     comes in some cases only, such as `if f(2) != 4: raise ValueError`. By that the test says that the program is wrong.
@@ -120,7 +120,7 @@ def is_thrown(exc: BaseException | None) -> bool:
         now = _span_of_step(trace.tb_frame, trace.tb_frame.f_lasti)[0] if trace is exc.__traceback__ else None
         # a loop over a generator's call asks for all that it yields
         asked = (ast.Yield,) if looped == trace.tb_frame.f_code.co_name else ()
-        # without its text, the code may run in some cases only
+        # if the source of the code is unknown, it may run in some cases only
         if len(path) == 1 or any(_forks(node, path) for node in _ran(path, now) if not isinstance(node, asked)):
             return False
         looped = ast.unparse(path[-1].iter.func) if isinstance(getattr(path[-1], "iter", None), ast.Call) else ""
@@ -254,7 +254,7 @@ def _forks(node: Any, path: list[Any]) -> bool:
     return isinstance(node, _LOOPS_IN_ONE)
 
 
-# Built-in functions that give the same for the same arguments
+# Built-in functions that always give the same result for the same arguments
 _PURE = {"abs", "chr", "divmod", "iter", "len", "max", "min", "next", "ord", "pow", "round", "sorted", "sum"}
 _PURE_MODULES = {"collections", "datetime", "decimal", "fractions", "json", "math", "operator", "re"}
 
@@ -287,12 +287,12 @@ def _is_of_python(name: str, one: Any) -> bool:
     if isinstance(one, types.ModuleType):
         return one.__name__ in _PURE_MODULES
     is_own = type(one) in (type, types.FunctionType, types.BuiltinFunctionType)
-    # a method of a built-in object has none
+    # a method of a built-in object has no module
     home = (one.__module__ or "").partition(".")[0] if is_own else ""
     return home in _PURE_MODULES or (home == "builtins" and (isinstance(one, type) or name in _PURE))
 
 
-# Nodes of data. No call is one: a name such as `len` may be the program's
+# Syntax nodes of data. A call is none of them: its function, such as `len`, may be the program's
 _OF_DATA = (
     *(ast.Constant, ast.Name, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Subscript, ast.Slice, ast.Compare),
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
@@ -309,8 +309,8 @@ def set_once(nodes: Sequence[ast.AST]) -> dict[str, ast.expr]:
 
 
 def constants_of(tree: ast.Module) -> dict[str, ast.expr]:
-    """The variables that hold constant data in the tests, each with the node of its value: `CASES` after `CASES = [1,
-    2]`, if the tests only read items of it, as by `CASES[0]`, and no item is itself a list or dictionary.
+    """The variables that hold constant data in the tests, each with the node of its value: `CASES` after
+    `CASES = [1, 2]`, if the tests only read items of it, as by `CASES[0]`, and no item is itself a list or dictionary.
     """
     nodes = [*ast.walk(tree)]
     looked_up = {id(node.value) for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)}
@@ -456,8 +456,8 @@ class StandInErrorClass(LikeBuiltIn):
 class StandInClass(type):
     """The metaclass of the tests' side of all other classes of the program, such as `Point`.
 
-    A call, `Point(1, 2)`, makes the object in the program's process and gives a stand-in for it. For `class
-    Mine(Point)` in a test, the program's process makes such a class, too.
+    A call, `Point(1, 2)`, makes the object in the program's process and gives a stand-in for it. For
+    `class Mine(Point)` in a test, the program's process makes such a class, too.
     """
 
     _number: int
@@ -474,7 +474,7 @@ class StandInClass(type):
             program.cannot_travel = f"its class {name} is built on a class of the program"
             raise CannotTravelError(program.cannot_travel)
         builtins.super = _super  # type: ignore[assignment, misc]
-        # its methods run on this side; the program is lent them
+        # its methods run in this process; the program asks for their results
         made = super().__new__(cls, name, bases, {**space, "_program": program, "_is_class": True})
         type.__setattr__(made, "_number", program.derive(made, told, more))
         return made
@@ -518,7 +518,7 @@ class StandInClass(type):
         return int(cls._program.operate("len", cls._number))
 
 
-# Descriptors that can be made again in the program, such as a property
+# Descriptors of which the program's process can make a copy, such as a property
 _IN_CLASS = (types.FunctionType, StandInFunction, property, classmethod, staticmethod)
 # Names that every class statement puts into a class
 _OF_CLASS = {
@@ -562,21 +562,22 @@ class StandIn:
     _program: Any
     _number: int
     _made: bool
-    # the data from which a test has made it; and what an answer held before a test made an object, alone in a list
+    # the data from which a test has made it; and for an answer, its recorded state, alone in a list
     _given: frozenset[object] = frozenset()
     _frozen: Any = None
     # fields that its class, a dataclass, does not compare
     _passed_over: frozenset[str] = frozenset()
     # the built-in type that the program's class is built on: then it holds that data itself
     _plain: Any = None
-    # the number of questions that had been asked when its items were read, and the items
+    # its items, and before them the number of questions that had been asked when they were read
     _seen: tuple[int, list[Any] | tuple[Any, ...] | None] = (-1, None)
-    # the number of calls when it was asked what it contains, and that, if it is no iterable; the same for its length
+    # what it contains by `in`, if it cannot be iterated, and before that the number of calls when this was asked; the
+    # same for its length
     _inside: tuple[int, Any] = (-1, None)
     _length = (-1, 0)
     # what a test has read of it, if it has no list of items: its length, or an iteration
     _looked = ""
-    # if it was read as a method that plain data has, too: of which object, and by which name
+    # if a test read it as an attribute that built-in data has too, such as `keys`: the object, and the name
     _method_of: tuple[Any, str] | None = None
     # 1 if it is a result of arithmetic with plain data; 2 if that is a difference, a remainder or an intersection
     _met = 0
@@ -608,7 +609,7 @@ class StandIn:
             if isinstance(found, StandInFunction | StandInClass):
                 return partial(self._plainly, name, found)
             if isinstance(found, StandIn) and not found._made:
-                # an object that may be called as the method, or be read
+                # an object in the place of a method: a test may call it, or read it
                 object.__setattr__(found, "_method_of", (self, name))
         return named(found, name)
 
@@ -661,7 +662,7 @@ class StandIn:
         if hasattr(self._plain, "__contains__"):
             return bool(self._plain.__contains__(self, item))
         if self._inside[0] != self._program.calls:
-            # asked before the program learns what is looked for, and once, so that all answers agree
+            # asked before the program receives what the test looks for; and only once, so that all answers agree
             object.__setattr__(self, "_inside", (self._program.calls, self._operate("inside")))
         if self._inside[1] is not None:
             self._look(self._looked)
@@ -688,7 +689,7 @@ class StandIn:
         if length not in (None, len(items)):
             raise NotComparableError(f"the program's {type(self).__name__} has other {name} than it holds")
         if isinstance(found, StandIn):
-            # whoever reads it next finds the items that were counted
+            # to read it again gives the items that were counted
             object.__setattr__(found, "_seen", (self._program.questions, items))
         return iter(items) if hasattr(type(found), "__next__") else found
 
@@ -780,7 +781,7 @@ class StandIn:
             return bool(self.__dict__ == vars(other))
         if self._may_meet(other):
             is_own_to_say = self._made == other._made  # type: ignore[attr-defined]
-            # read before the class is asked, which could make the two the same
+            # read before the program's class is asked for `==`: it could change the answer to agree
             states = () if is_own_to_say else self._states(other)
             is_same = self._operate("eq", other) is True and not self._equals_anything()
             return is_same and (is_own_to_say or self._holds_the_same(*states))
@@ -789,7 +790,7 @@ class StandIn:
             return NotImplemented
         if self._made or isinstance(other, StandIn):
             return self._made and self._knows(other)
-        # before it is told what it is compared with
+        # before the program receives what the answer is compared with
         if isinstance(other, dict | set | frozenset | list | str) and self._operate("content") == other:
             return True
         if any(one._knows(other) and self == one for one in self._program.made_of(self, other)):
@@ -809,7 +810,7 @@ class StandIn:
         return self._operate("enter")
 
     def __exit__(self, kind: object, exc: BaseException | None, trace: object) -> bool:
-        # the program is told in any case, but may only swallow what a test raised to see it handled
+        # the program learns of each exception, but may only swallow one that the test raised on purpose
         return self._operate("exit", *told_of(exc)) is True and is_thrown(exc)
 
     async def __aenter__(self) -> Any:
@@ -852,8 +853,8 @@ class StandIn:
         return made, made._operate("state"), held
 
     def _holds_the_same(self, made: Any, wanted: object, held: Any) -> bool:
-        """Whether an answer of the program holds the data that the test's object was made of: 1 and 2 in `f() ==
-        Point(1, 2)`.
+        """Whether an answer of the program holds the data that the test's object was made of: 1 and 2 in
+        `f() == Point(1, 2)`.
 
         Args:
             made: the test's object.
@@ -873,8 +874,8 @@ class StandIn:
         if not given:
             is_same = True
         elif told and held.keys() == parts.keys() and self._covers(covered, given, _alike(held, wanted)):
-            # if it holds more than the data it was made of, that may be the same for all objects: then an object that
-            # is made of other data must differ
+            # an object that holds more than the data it was made of may be the same for all data: so an object made of
+            # other data must differ
             is_all_given = all(given_of(part) <= given for part in parts.values())
             is_same = (is_all_given and not made._others()) or made._differs({name: parts[name] for name in told})
         else:
@@ -910,8 +911,8 @@ class StandIn:
         return False
 
     def _knows(self, other: object) -> bool:
-        """Whether the program knows by itself that its object equals `other`, before it is sent `other`: as in `assert
-        f(2) == 4`, if the object stands for 4.
+        """Whether the program knows by itself that its object equals `other`, before it is sent `other`: as in
+        `assert f(2) == 4`, if the object stands for 4.
 
         The program must first say which data the object may be, and the class must then equal `other` and none of the
         rest. So the program has one guess, as if it had returned plain data.
@@ -928,7 +929,7 @@ class StandIn:
         _dice.shuffle(told)
         if [view for view in told if self._operate("eq", view) is True] != [other]:
             return False
-        # only now that it has answered may the program see what is expected
+        # the program has answered: from now on it may see what is expected
         return not self._equals_anything() and self._operate("eq", _unequal(other)) is not True
 
     def _may_meet(self, other: object) -> bool:
@@ -966,7 +967,7 @@ class StandIn:
         if self._may_meet(other) or isinstance(other, _FUNCTIONS):
             met = self._met
         elif name in _COMPARING or not (self._made or is_own):
-            # an error would have been a fair answer; any other would decide for the test
+            # the program may raise an error here; by any other result it would decide the test
             raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
         else:
             is_less = name.removeprefix("i").removeprefix("r").rstrip("_") in _LESS
@@ -1002,7 +1003,7 @@ class StandIn:
 
 
 _MOST_OTHERS = 5
-# How near to 1 the quotient of two values may be that a test takes for the same
+# A quotient that differs from 1 by less may be of two values that a test takes for equal
 _ABOUT = 0.1
 
 
@@ -1047,7 +1048,7 @@ def otherwise(data: Any) -> Any:
         return data - day if data == type(data).max else data + day
     if type(data) not in (list, tuple, dict):
         return None
-    # the first part for which there is a way becomes another
+    # only the first part for which another value is known is changed
     parts = [[key, part] for key, part in data.items()] if isinstance(data, dict) else [[None, part] for part in data]
     for place in parts:
         if (other := otherwise(place[1])) is not None:
@@ -1178,7 +1179,7 @@ class StandInView(StandIn):
         if isinstance(other, bytes | bytearray | memoryview):
             items = [*self]
             return all(type(one) is int and 0 <= one < 256 for one in items) and bytes(items) == other
-        # the program is not told what it is compared with
+        # compared here: the program does not receive the other side
         return {*self} == {*other} if isinstance(other, AbstractSet) else super().__eq__(other)
 
     def __ne__(self, other: object) -> Any:
@@ -1222,7 +1223,7 @@ def _checked_answer(program: Any, method: Callable[..., Any], name: str, /, *arg
     if is_said:
         raise NotComparableError(f"the program answered with an object of its own that has a method {name!r}")
     if isinstance(answer, StandIn) and not answer._made and not all(isinstance(one, StandIn) for one in given):
-        # it could say, as data, that nothing is left
+        # read as data, such as an empty difference of sets, it would decide the test
         object.__setattr__(answer, "_met", max(answer._met, 2 if name in _OF_SETS - {"union"} else 1))
     return answer
 
@@ -1288,8 +1289,8 @@ _OF_STAND_IN = {
 
 
 def of_data(plain: type, over: set[str], fields: list[str]) -> dict[str, Any]:
-    """The attributes of the stand-ins' class, for a class of the program that is built on data, such as `class
-    Row(list)`.
+    """The attributes of the stand-ins' class, for a class of the program that is built on data, such as
+    `class Row(list)`.
 
     Such a stand-in holds the data itself. What `Row` does not define anew, such as `append`, is done here by the
     built-in type.
