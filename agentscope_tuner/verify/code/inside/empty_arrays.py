@@ -45,7 +45,8 @@ _BY_OPERATOR = {"equal", "not_equal", "less", "less_equal", "greater", "greater_
 
 
 class NotFinite(float):
-    """A float of the program that is infinite or NaN, or the result of a test's arithmetic with one.
+    """A float of the program that is infinite or NaN, or the result of a test's arithmetic with one. It replaces the
+    plain float in the tests' process, so that comparisons with it are checked.
 
     Attributes:
         is_difference: whether it is the result of a subtraction, such as an error.
@@ -145,10 +146,11 @@ _SIZED = {list, tuple, str}
 
 
 class Sizes:
-    """The comparisons by size in tests, each with a check of its operands: the compiled code of the tests calls these
-    methods in place of `<`, `max` and so on (see `guarded`).
+    """The comparisons by size in tests, each with a check of its operands. Lives in the tests' process: the compiled
+    code of the tests calls these methods in place of `<`, `max` and so on (see `guarded`).
 
-    A check ends the test (NotComparableError) if a NaN or an infinity of the program would decide the comparison.
+    A check ends the test (NotComparableError) if a NaN or an infinity of the program would decide the comparison, as
+    NaN does in `assert not abs(answer - 4) > 1e-6`.
 
     Args:
         words: the source of the tests and their set-up code.

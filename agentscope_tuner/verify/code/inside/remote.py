@@ -529,8 +529,8 @@ class Program:
         return LineEndedError(why[:300])
 
     def pack(self, value: object) -> object:
-        """A value of the tests as JSON for the program: `{"t": [1, 2]}` for `(1, 2)`. An object that is no plain data
-        is lent: it travels as a number.
+        """A value of the tests as JSON for the program: `{"t": [1, 2]}` for `(1, 2)`. An object that is no plain data,
+        such as a function, stays in the tests' process: the program gets a number by which it can use the object.
         """
         return pack(value, self._lend, share=self._shared.share, owns=lambda kind: isinstance(kind, StandInClass))
 
@@ -1148,8 +1148,12 @@ def _read_lent(one: Any, name: str) -> Any:
 
 
 def _is_called_by_class(kind: type, name: str) -> bool:
-    """Whether `name` is an attribute of a test's class that the program may read and call: a public class method or
-    static method, such as `from_row` of `Row`. False for classes of tests.
+    """Whether `name` is a public class method or static method of a tests' class, such as `from_row` of `Row`, which
+    the program may call. False for classes of tests, whose methods may know what is expected.
+
+    Args:
+        kind: the class.
+        name: of the attribute.
     """
     found = next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
     is_method = isinstance(found, classmethod | staticmethod | types.ClassMethodDescriptorType)
@@ -1240,8 +1244,8 @@ def _as_known(found: Any) -> dict[str, Any]:
 
 
 def _of_error(self: Any, name: str) -> Any:
-    """An attribute of an exception of the program that the copy in the tests' process lacks, such as a property of its
-    class: asked from the program's process.
+    """An attribute of an exception that the program raised, for a test that reads it, such as `error.code`: asked from
+    the program's process if the copy of the exception in the tests' process does not hold it.
     """
     if name.startswith("__") or "_number" not in vars(self):
         raise AttributeError(name)

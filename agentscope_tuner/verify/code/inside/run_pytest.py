@@ -89,7 +89,7 @@ def _run_again(test: Callable[..., object], given: dict[str, Any]) -> None:
 
 
 class Listener:
-    """A plugin of pytest that records the outcomes of tests.
+    """A plugin of pytest, in the tests' process, that records the outcomes of tests.
 
     Attributes:
         skipped: the tests that were skipped, or marked to fail, before they asked the program anything.

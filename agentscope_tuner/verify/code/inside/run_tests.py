@@ -169,8 +169,8 @@ def _own_object(node: Any, names: Mapping[str, Any]) -> Any:
 
 
 def _replayed(program: Program, outcomes: list[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
-    """The outcomes of the tests, in which a test that passed without checking the program's answer now fails; see
-    `replays`.
+    """The outcomes of the tests, in which a test that passed without checking the program's answer now fails, such as a
+    loop of assertions over the answer `[]`; see `replays`.
     """
     refused = program.replays.refused() if program.replays and any(why is None for _, why in outcomes) else {}
     refused |= {name.partition("[")[0]: why for name, why in refused.items()}
@@ -1001,7 +1001,7 @@ _NOTHING: tuple[str, ...] = ()
 
 
 class _Outcomes(unittest.TestResult):
-    """A result of unittest that records the outcome of each test.
+    """A result of unittest, in the tests' process, that records the outcome of each test.
 
     Args:
         program: the program.

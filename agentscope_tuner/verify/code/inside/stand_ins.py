@@ -214,8 +214,12 @@ _LOOPS_IN_ONE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _nodes_of(parts: Iterable[ast.AST], path: list[Any]) -> Iterator[Any]:
-    """All nodes within `parts` that have a position in the text. Functions, comprehensions and assertions are left out
-    unless the path leads through them: they run at another time, or have passed.
+    """All syntax nodes within `parts` that have a position in the text. Functions, comprehensions and assertions are
+    left out unless the exception passed through them: they run at another time, or have passed.
+
+    Args:
+        parts: nodes of the tests.
+        path: the nodes from the module down to the place at which the exception passed.
     """
     for node in parts:
         if node in path or not isinstance(node, (*_OWN_CODE, *_LOOPS_IN_ONE, ast.Assert)):
@@ -552,8 +556,11 @@ class _Above:
 
 
 class StandIn:
-    """The tests' side of an object of the program. Whatever a test does with it is asked from the program's process,
-    except for comparisons that the program's class must not decide; see the module.
+    """The tests' side of an object of the program. Whatever a test does with it, such as `answer.size` or
+    `len(answer)`, is asked from the program's process.
+
+    Left out are comparisons by which the program's class would decide the test: `answer == [4]` is decided here, by the
+    data that the object holds; see the module.
 
     `_made` says who made the object. It is true for `Point(1, 2)` in a test, where the test itself has named and called
     the class. It is false for an answer of the program, such as the result of `solve(2)`.
@@ -1155,7 +1162,7 @@ class NearOne(Difference):
 
 
 class StandInIterator(StandIn):
-    """The tests' side of an iterator of the program, such as a `zip`: each `next` takes one item from it in the
+    """The tests' side of an iterator of the program, such as a `zip`: each `next(answer)` takes one item from it in the
     program's process.
     """
 
@@ -1193,8 +1200,14 @@ VIEWS = {type({}.keys()).__name__, type({}.items()).__name__, memoryview.__name_
 
 
 def as_of_data(program: Any, found: Any, name: str) -> Any:
-    """An attribute of an object that the test has not made. If it is a method that built-in data has too, such as
-    `startswith`, calls of it are checked (`_checked_answer`).
+    """The attribute `name` of an object that the program returned, for the test that reads it. If built-in data has
+    such a method too, such as `startswith`, its calls are checked (`_checked_answer`): the program's own `startswith`
+    could be always true.
+
+    Args:
+        program: the program.
+        found: the value of the attribute, as the program gave it.
+        name: of the attribute.
     """
     is_method = name in _PLAIN_METHODS and isinstance(found, StandInFunction)
     return partial(_checked_answer, program, found, name) if is_method else found
