@@ -329,7 +329,7 @@ class ProgramTexts:
     @functools.cached_property
     def _constants(self) -> list[str]:
         """The texts that are literals in the tests. Docstrings and the messages of assertions are left out: they may
-        say what the tests expect, and the program may guess and return it.
+        name what the tests expect, as in `assert f(1) == expected, "expected"`.
         """
         import ast
 
