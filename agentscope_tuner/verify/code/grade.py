@@ -509,7 +509,7 @@ def _own_report(data: bytes, nonce: str) -> dict[str, Any]:
     """
     report = json.loads(data)
     if not isinstance(report, dict) or report.get("nonce") != nonce:
-        raise ValueError("it is another's")
+        raise ValueError("it does not have the random word of this run")
     if "broken" in report:
         raise ValueError(str(report["broken"])[:300])
     tests = report.get("tests")

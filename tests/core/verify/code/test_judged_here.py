@@ -346,8 +346,8 @@ def test_a_program_beside_its_tests(program: str, reward: float, reason: str, ca
     ("report", "why"),
     [
         ({"tests": [["a", None], ["b", "why"]]}, None),
-        ({"nonce": "b", "tests": [["a", None]]}, "it is another's"),
-        ([["a", None]], "it is another's"),
+        ({"nonce": "b", "tests": [["a", None]]}, "it does not have the random word of this run"),
+        ([["a", None]], "it does not have the random word of this run"),
         ({"broken": "no test was found"}, "no test was found"),
         ({"tests": []}, "no test ran"),
         ({"tests": {"a": None}}, "no test ran"),
