@@ -1,4 +1,8 @@
-"""The interface of crews, which judge many blocks at once, and the loop that feeds a crew and passes its results on."""
+"""Crews: the threads, tasks or worker processes that judge many rows at once for an engine.
+
+The rows travel in blocks (`records.blocks.Block`: neighbouring rows of the input). Here are the interface `Crew`, and
+`run`, the loop that gives a crew its blocks and hands its results to the caller.
+"""
 
 from __future__ import annotations
 
@@ -20,22 +24,30 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 Out_co = TypeVar("Out_co", covariant=True)
 
-# No trainer has larger groups. A longer run is a data set with the same task id everywhere: it must not fill the memory
+# No trainer has larger advantage groups. A longer run of one task id is a data set that gives all its rows the same id:
+# it must not fill the memory
 MOST_IN_GROUP = 1024
 
 
 class BlockAnswer(Protocol):
-    """The judging of one block in a worker process: iterating judges it, step by step."""
+    """A block that a worker process is about to judge. Iterating over it judges the block, one step (row or group) at a
+    time; `packed` then gives the results.
+    """
 
     def __iter__(self) -> Iterator[bytes]:
-        """A note for each step as soon as it is done, from which `Work.recovered` makes results."""
+        """Judge step by step. Each step yields a note: its result as bytes, which outlives the process if it dies.
+
+        `Work.recovered` makes results of the notes.
+        """
 
     def packed(self) -> Any:
-        """The results of the steps since the last call, as plain data."""
+        """The results of the steps since the last call, as plain data that pickles fast; see `Work.unpack`."""
 
 
 class Work(Protocol[Out_co]):
-    """Judges blocks for an engine; every process that judges makes its own object from `recipe`.
+    """A kind of rows and how to judge them, for an engine: `RolloutJudge` and `LineJudge` are the two kinds.
+
+    Every process that judges makes its own object from `recipe`.
 
     Attributes:
         traits: how the judge must be called.
@@ -50,33 +62,40 @@ class Work(Protocol[Out_co]):
     recipe: tuple[object, ...]
 
     def blocks(self, items: Iterable[Any]) -> Iterator[Block]:
-        """The input as numbered blocks, one group each if the judge ranks. Reads the input only as blocks are taken."""
+        """The input as numbered blocks; if the judge ranks, each block is one advantage group.
+
+        The input is read only as far as blocks are taken.
+        """
 
     def judge(self, block: Any) -> Sequence[Out_co]:
-        """The results of a block."""
+        """Judge a block and return its results."""
 
     async def ajudge(self, block: Any) -> Sequence[Out_co]:
         """`judge` for judges that await."""
 
     def failed(self, block: Any, error: JudgeError) -> Sequence[Out_co]:
-        """Failed results for all rows of the block, with `error`."""
+        """Results that say, for every row of the block, that there is no verdict because of `error`."""
 
     def answer(self, block: Any) -> BlockAnswer:
-        """The judging of a block in a worker process: it begins when the answer is iterated over. An exception from it
-        fails the whole block.
+        """Prepare to judge a block in a worker process. Nothing is judged until the returned object is iterated over.
+
+        An exception while it is iterated over fails the whole block.
         """
 
     # Plain tuples go between processes: a pickle that names classes takes twenty times as long to read
 
     def unpack(self, packed: Any) -> Sequence[Out_co]:
-        """The results of steps, from what `BlockAnswer.packed` gave."""
+        """In the parent: the results that a worker sent as `BlockAnswer.packed`."""
 
     def recovered(self, block: Any, notes: list[bytes]) -> Sequence[Out_co] | str:
-        """The results of a block from the notes of a dead worker, or a text that says why there are none."""
+        """The results of a block whose worker process died, made from the notes of its steps (see `BlockAnswer`).
+
+        If the worker noted an error in place of a result, that error's text.
+        """
 
 
 class OneStep:
-    """A `BlockAnswer` of a single step: the whole block is judged at once, such as a group that is ranked."""
+    """A `BlockAnswer` for a block that is judged as a whole, such as a group that is ranked; `judge` does so."""
 
     def __init__(self, judge: Callable[[], Any]) -> None:
         self._judge = judge
@@ -87,15 +106,17 @@ class OneStep:
         yield pickle.dumps(self._results, pickle.HIGHEST_PROTOCOL)
 
     def packed(self) -> Any:
-        """See BlockAnswer."""
+        """The results of the block, as plain data; None before it is judged."""
         return self._results
 
 
 def groups(items: Iterable[In], key: Callable[[In], str] | None) -> Iterator[tuple[list[In], str | None]]:
-    """Split `items` into groups of neighbours with the same key, each with the reason why it cannot be judged, or None.
+    """Split `items` into groups of neighbours with the same key, such as the rollouts of one task id.
 
-    An item with an empty key is a group by itself; so is every item if `key` is None. No judge can rank a run of more
-    than `MOST_IN_GROUP` neighbours: its items come one by one, each with that reason.
+    With the items' own letters as keys, `"aab"` gives `(["a", "a"], None)` and `(["b"], None)`. The second value is a
+    text if the group cannot be judged: a run of more than `MOST_IN_GROUP` neighbours is too long to rank, so its items
+    come one by one, each with that reason. An item with an empty key is a group by itself; so is every item if `key` is
+    None.
     """
     for name, run in groupby(items, key or (lambda item: "")):
         group = list(islice(run, MOST_IN_GROUP + 1)) if name else []
@@ -109,10 +130,11 @@ def groups(items: Iterable[In], key: Callable[[In], str] | None) -> Iterator[tup
 
 
 class Rows(Generic[Out]):
-    """The results of a run: the crew adds them, the caller takes them, in the order of the input or as they come.
+    """Passes the results of a run from the crew, which adds them, to the caller, who takes them.
 
-    The caller's thread takes no lock: Ctrl-C may interrupt it anywhere where it is not held, and a held lock would stop
-    the crew. A span counts bytes or rows, see `Block.span`.
+    They come in the order of the input if `ordered`, else as they are finished. The caller's thread takes no lock:
+    Ctrl-C may interrupt it at any point, and a lock that it then held would stop the crew. A span is a block's length,
+    in bytes or rows; see `Block.span`.
 
     Attributes:
         ready: results that can be handed on.
@@ -135,7 +157,7 @@ class Rows(Generic[Out]):
         self._next = 0
 
     def finish(self, blocks: Iterable[tuple[Block, Sequence[Out]]]) -> None:
-        """Add the results of blocks; any thread may call it."""
+        """Add blocks that are judged, with their results, and wake the caller; any thread may call it."""
         with self._lock:
             span = 0
             for block, results in blocks:
@@ -150,10 +172,10 @@ class Rows(Generic[Out]):
         self.news.tell()
 
     def give_up(self, begun: Iterable[Block], failed: Callable[[Block], Sequence[Out]]) -> None:
-        """Release all finished blocks now, although blocks before them are unfinished.
+        """Release all finished blocks now, although blocks before them are unfinished: the run was interrupted twice.
 
         An unfinished block before the last finished one gets the results of `failed`, so that each row keeps its
-        position. Those behind it are left out.
+        position. Unfinished blocks after it are left out.
 
         Args:
             begun: the blocks that were begun.
@@ -167,7 +189,7 @@ class Rows(Generic[Out]):
             self._release_in_order()
 
     def drop(self, span: int) -> None:
-        """Count blocks that will never be judged, `span` in all."""
+        """Count begun blocks, of `span` in all, that will not be judged after all, so that nobody waits for them."""
         with self._lock:
             self.ended += span
         self.news.tell()
@@ -189,7 +211,8 @@ class Rows(Generic[Out]):
         self.released_bytes += block.size
 
 
-# A batch that takes longer than planned is handed back in part: other workers may be idle, and rows wait behind it.
+# For how long a worker judges before it answers. What is left of its batch then goes back to be shared out again: other
+# workers may be idle, and rows wait behind it.
 SLICE_SECONDS = 0.05
 
 _MOST_STEPS = 1024
@@ -198,18 +221,24 @@ _AHEAD_STEPS, _AHEAD_BATCHES = 8, 4
 
 
 class BatchPace:
-    """Learns from finished batches how much fits into a slice of time.
+    """Learns from finished batches how many rows to send to a worker at once, to keep it busy for `SLICE_SECONDS`.
 
     Attributes:
-        batch: the span of the next batch.
-        step: the span of a row, averaged over recent batches.
+        batch: how long the next batch should be, as a span (bytes or rows, see `Block.span`).
+        step: the average span of a row in the last batch.
     """
 
     def __init__(self) -> None:
         self.batch = self.step = 1
 
     def learn(self, span: int, steps: int, seconds: float) -> None:
-        """Record a batch: its span that was judged, the number of rows in it, and the seconds that they took."""
+        """Learn from a finished batch.
+
+        Args:
+            span: the total span of the rows that were judged (bytes or rows, see `Block.span`).
+            steps: how many rows these were.
+            seconds: how long they took.
+        """
         self.step = max(1, span // max(steps, 1))
         fitting = int(SLICE_SECONDS * span / seconds) if seconds > 0 else 4 * span
         # One slow row says little about the next, so shrink slowly: the worker hands back what does not fit.
@@ -221,7 +250,10 @@ class BatchPace:
 
     @property
     def is_quick(self) -> bool:
-        """Whether several rows fit into a slice. Slow rows are assigned singly, so no row waits behind a slow row."""
+        """Whether a worker judges several rows within `SLICE_SECONDS`.
+
+        If not, each worker gets one row at a time, so that no row waits behind a slow row.
+        """
         return self.batch > self.step
 
 
@@ -231,12 +263,13 @@ _MOST_BYTES = 64 * 2**20
 
 
 class Crew(ABC, Generic[Out]):
-    """Judges blocks outside the caller's thread.
+    """The threads, tasks or worker processes that judge blocks for an engine, beside the caller's thread.
 
     Args:
         work: judges a block.
-        rows: where finished rows go.
-        ahead: the largest span of blocks that are begun and not yet passed on; it bounds the memory.
+        rows: takes the results.
+        ahead: the largest total span (see `Block.span`) of blocks that are begun and whose results are not yet passed
+            on; it bounds the memory.
     """
 
     def __init__(self, work: Work[Out], rows: Rows[Out], ahead: int) -> None:
@@ -246,14 +279,14 @@ class Crew(ABC, Generic[Out]):
 
     @abstractmethod
     def begin(self, block: Block) -> None:
-        """Take a block. A block that already has results is not judged: its results are handed on."""
+        """Take a block to judge, without waiting for it. A block that has results already is only handed on."""
 
     @abstractmethod
     def drop(self) -> None:
-        """Begin no more blocks: those that are waiting are dropped, those being judged are finished."""
+        """After the first Ctrl-C: drop the blocks that are waiting, and finish those that are being judged."""
 
     def give_up(self) -> None:
-        """Hand on finished blocks although blocks before them are unfinished; see `Rows.give_up`."""
+        """After the second Ctrl-C: hand on finished blocks although earlier ones are unfinished; see `Rows.give_up`."""
 
     @abstractmethod
     def close(self) -> None:
@@ -261,7 +294,7 @@ class Crew(ABC, Generic[Out]):
 
 
 class _Feed(Generic[Out]):
-    """Reads the input: takes a block only when the crew has room for it and the caller keeps up with the results.
+    """Reads the input for a crew, block by block, only as fast as the crew judges and the caller takes the results.
 
     Attributes:
         open: whether the input may hold more blocks.
@@ -275,7 +308,7 @@ class _Feed(Generic[Out]):
         self._begun = self._begun_bytes = 0
 
     def fill(self) -> None:
-        """Begin as many blocks as there is room for."""
+        """Give the crew as many blocks as it has room for, without waiting."""
         rows, crew = self._rows, self._crew
         while (
             self.open
@@ -302,11 +335,11 @@ class _Feed(Generic[Out]):
 
 
 def run(crew: Crew[Out], blocks: Iterator[Block]) -> Generator[Out, None, None]:
-    """The results of every block; `blocks` is read as the crew and the caller can take them.
+    """Judge all blocks with the crew and yield their results; `blocks` is read only as fast as results are taken.
 
-    Ctrl-C, or an error of the input, stops the reading. Units that are being judged are still finished and handed on,
-    because their verdicts may have been paid for. A second Ctrl-C stops these units, too: one before a finished unit
-    gets a failed result, the others are left out.
+    Ctrl-C, or an error of the input, stops the reading. Blocks that are being judged are still finished and handed on,
+    because their verdicts may have been paid for. A second Ctrl-C stops these blocks, too: one that comes before a
+    finished block gets failed results, the others are left out.
     """
     feed = _Feed(crew, blocks)
     try:
@@ -320,7 +353,7 @@ def run(crew: Crew[Out], blocks: Iterator[Block]) -> Generator[Out, None, None]:
             try:
                 yield from _hand_on(feed, crew.rows)
             except KeyboardInterrupt:
-                # What is finished behind a row that is not has been paid for
+                # Finished rows behind an unfinished one have been paid for: hand them on, too
                 crew.give_up()
                 while crew.rows.ready:
                     yield crew.rows.ready.popleft()

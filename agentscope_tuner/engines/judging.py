@@ -1,4 +1,5 @@
-"""How every engine judges rows: rollouts, and the lines of rollout files. A row without a verdict gets a failed one.
+"""How every engine judges rows: rollouts, and the lines of rollout files. A row that gets no verdict gets a judgement
+of status `failed`.
 
 The process that judges a block of lines also parses it, writes its rows and sums them up. Processes exchange whole
 blocks, so no other process does work for each row.
@@ -34,7 +35,7 @@ from agentscope_tuner.workflow import Rollout, WorkflowOutput, WorkflowTask
 if TYPE_CHECKING:
     from agentscope_tuner.graders.cost import Estimate, Reckoner
 
-# The summary of a whole run shows eight examples, of which seven may be known before a block
+# The summary of a whole run shows eight examples; seven of them may already be in the summary of earlier blocks
 _EXAMPLES = 16
 
 
@@ -42,11 +43,11 @@ class ScoredLine(NamedTuple):
     """One row of a rollout file with its verdict.
 
     Attributes:
-        line: the row to be written, with its judgement and its end.
+        line: the row as it is to be written, with its judgement and its line break.
         judgement: the same verdict.
-        name: the rollout's id; the row's place where no id can be read.
-        label: the row's own `label.is_success`, where it has one.
-        kept: whether the verdict is an earlier run's.
+        name: the rollout's id, for messages; if no id can be read, the row's position, such as `rollouts.jsonl:3`.
+        label: the row's own `label.is_success`; None if it has none.
+        kept: whether the verdict was taken over from an earlier run.
     """
 
     line: bytes
@@ -57,24 +58,37 @@ class ScoredLine(NamedTuple):
 
 
 class JudgedBefore(NamedTuple):
-    """A line that an earlier run judged. It is passed on unchanged, unless its group has to be ranked again."""
+    """A line of the input with the verdict that an earlier run gave it.
+
+    It is not judged again, unless another row of its group is new and the whole group has to be ranked again.
+    """
 
     line: Line
     scored: ScoredLine
 
     @property
     def raw(self) -> bytes:
-        """The line of the input."""
+        """The bytes of the input's line, without the verdict."""
         return self.line.raw
 
 
 def judged_before(line: Line, written: bytes, judgement: Judgement, *, kept: bool = True) -> JudgedBefore:
-    """`line` with its verdict, and with the row as a run has `written` it; `kept` is False if that was this run."""
+    """`line` with the verdict that it was given before.
+
+    Args:
+        line: the line of the input.
+        written: the row with its verdict, as it was written to the output.
+        judgement: the verdict.
+        kept: whether an earlier run judged it; False if it was a worker of this run that has died since.
+    """
     return JudgedBefore(line, ScoredLine(written, judgement, *name_and_label(parse_line(line)), kept=kept))
 
 
 def name_and_label(row: Row) -> tuple[str, bool | None]:
-    """The name of a row (its id, else its place in the file) and its `label.is_success`, for `Summary.add`."""
+    """The name of a row and its `label.is_success`, as `Summary.add` takes them: `("r1", True)`.
+
+    A row that is no rollout is named by its position in the file: `("rollouts.jsonl:3", None)`.
+    """
     if row.rollout is None:
         return row.where, None
     return row.rollout.id, label_of(row.rollout)
@@ -88,13 +102,13 @@ def label_of(rollout: Rollout) -> bool | None:
 
 @dataclass(slots=True)
 class ScoredBlock:
-    """Rows with their verdicts.
+    """Several rows with their verdicts, joined so that they are written and counted at once.
 
     Attributes:
-        data: the rows to be written, each with its judgement and its end.
+        data: the rows as they are to be written, each with its judgement and its line break.
         summary: the summary of these rows.
-        kept: how many of the verdicts are an earlier run's.
-        error: the error of the first failed row; None where no row failed.
+        kept: how many of the verdicts were taken over from an earlier run.
+        error: the error of the first failed row; None if no row failed.
     """
 
     data: bytes = b""
@@ -117,13 +131,14 @@ class ScoredBlock:
 
 
 def resumed(blocks: Iterable[Block], earlier: Iterator[EarlierRow], digest: str) -> Iterator[Block]:
-    """The blocks, their lines joined with an earlier run as by `with_earlier`; blocks after its last row pass
-    unchanged.
+    """The input of a resumed run: its blocks, in which each line that the earlier run judged has that run's verdict.
+
+    Blocks behind the last row that the earlier run wrote are returned unchanged. `with_earlier` does it line by line.
 
     Args:
-        blocks: of lines.
+        blocks: the blocks of lines of the input.
         earlier: the rows that the earlier run wrote, from its first row on.
-        digest: names the configuration of this run.
+        digest: the fingerprint of this run's configuration.
 
     Raises:
         ConfigError: as `with_earlier`; the rows before the wrong row are handed on first.
@@ -134,7 +149,12 @@ def resumed(blocks: Iterable[Block], earlier: Iterator[EarlierRow], digest: str)
 
 
 def with_earlier(lines: Iterator[Line], earlier: Iterator[EarlierRow], digest: str) -> Iterator[Line | JudgedBefore]:
-    """The lines; where an earlier run over the same input judged a line, with its verdict.
+    """The lines, each with its verdict (`JudgedBefore`) if the earlier run over the same input judged it.
+
+    Args:
+        lines: the lines of the input, in order.
+        earlier: the rows that the earlier run wrote, from the same position on.
+        digest: the fingerprint of this run's configuration.
 
     Raises:
         ConfigError: the earlier run judged another input, or by another configuration.
@@ -152,7 +172,7 @@ def with_earlier(lines: Iterator[Line], earlier: Iterator[EarlierRow], digest: s
 
 
 def _verdict_of(row: Row, before: EarlierRow, digest: str) -> Judgement | None:
-    """The judgement that the earlier run wrote, where the row is the same and has one.
+    """The judgement that the earlier run wrote for `row`; None if it failed, is missing or is of a changed row.
 
     Raises:
         ConfigError: the earlier run judged another input, or by another configuration.
@@ -169,35 +189,36 @@ def _verdict_of(row: Row, before: EarlierRow, digest: str) -> Judgement | None:
     return before.judgement if before.judgement.status != "failed" and before.is_of(row.raw) else None
 
 
-#: The place of a rollout in the input, and its judgement.
+#: The position of a rollout in the input, from 0, and its judgement.
 PlacedJudgement = tuple[int, Judgement]
 
 
 @dataclass(slots=True)
 class RolloutGroup(LineBlock):
-    """Rollouts in place of lines, with every extra field that a trainer added. They are judged together: one alone, or
-    a whole advantage group where the judge ranks.
+    """A block of rollouts that are judged together: a whole advantage group if the judge ranks, else a single rollout.
+
+    `lines` holds the `Rollout` objects in place of lines, with every extra field that a trainer added.
 
     Attributes:
-        first: the place of its first rollout in the input, from 0.
+        first: the position of its first rollout in the input, from 0.
     """
 
     first: int = 0
 
     def placed(self, judgements: Iterable[Judgement]) -> list[PlacedJudgement]:
-        """The judgements of its rollouts, each with the rollout's place."""
+        """The judgements of its rollouts, each with the rollout's position in the input: `[(4, …), (5, …)]`."""
         return list(enumerate(judgements, self.first))
 
 
 class _AsksAJudge:
-    """A judge, and its verdicts on rollouts that are judged together.
+    """Loads the judge of a configuration and asks it for verdicts: the common base of `RolloutJudge` and `LineJudge`.
 
     Attributes:
         inner: the judge itself.
-        traits: how the judge must be called. Where it ranks, neighbours with one task id are a unit.
-        concurrency: rows judged at once in a process, where the judge awaits.
-        deadline: of a unit, in seconds.
-        recipe: how another process makes the same object.
+        traits: how the judge must be called. If it ranks, neighbours with one task id are judged together.
+        concurrency: how many rows are judged at once in a process, if the judge awaits.
+        deadline: seconds for the verdict on a row or group; None for no limit.
+        recipe: the class and arguments from which another process makes the same object.
 
     Raises:
         ConfigError: the judge cannot be loaded.
@@ -214,11 +235,11 @@ class _AsksAJudge:
         self.deadline = settings.task_judge.deadline
 
     def verdicts(self, rollouts: Sequence[Rollout]) -> list[Judgement]:
-        """A judgement for each rollout of a group."""
+        """A judgement for each of `rollouts`: a whole group if the judge ranks, else a single rollout."""
         task, outputs = _task_and_outputs(rollouts)
         if refused := self._judge.refused([rollout.task for rollout in rollouts]):
             return refused
-        # A judge that ranks is given a group even where it has one member
+        # A judge that ranks is given a group even if it has one member
         return self._judge.judge_group(task, outputs) if self.traits.ranks else [self._judge.judge(task, outputs[0])]
 
     async def averdicts(self, rollouts: Sequence[Rollout]) -> list[Judgement]:
@@ -232,10 +253,10 @@ class _AsksAJudge:
 
 
 class RolloutJudge(_AsksAJudge):
-    """The `Work` of judging rollouts: one by one, or by advantage groups if the judge ranks."""
+    """Judges `Rollout` objects for an engine (see `Work`): one by one, or by advantage groups if the judge ranks."""
 
     def blocks(self, items: Iterable[Rollout]) -> Iterator[RolloutGroup]:
-        """See Work: a block for each rollout, or each run of neighbours with one task id where the judge ranks."""
+        """A block for each rollout; if the judge ranks, a block for each run of neighbours with one task id."""
         first = 0
         key = (lambda rollout: rollout.task.task_id) if self.traits.ranks else None
         for number, (rollouts, problem) in enumerate(groups(items, key)):
@@ -246,27 +267,27 @@ class RolloutJudge(_AsksAJudge):
             first += len(rollouts)
 
     def judge(self, block: RolloutGroup) -> list[PlacedJudgement]:
-        """See Work; a failed judgement where there is no verdict."""
+        """Judge the rollouts of a block; one that gets no verdict gets a judgement of status `failed`."""
         return block.placed(self.verdicts(block.lines))
 
     async def ajudge(self, block: RolloutGroup) -> list[PlacedJudgement]:
-        """See Work."""
+        """`judge` for judges that await."""
         return block.placed(await self.averdicts(block.lines))
 
     def failed(self, block: RolloutGroup, error: JudgeError) -> list[PlacedJudgement]:
-        """See Work."""
+        """A judgement of status `failed`, with `error`, for every rollout of the block."""
         return block.placed(failed_judgement(rollout, error) for rollout in block.lines)
 
     def answer(self, block: RolloutGroup) -> OneStep:
-        """See Work."""
+        """Prepare to judge the block in a worker process, as a whole; see `Work.answer`."""
         return OneStep(lambda: [(place, _fields(judgement)) for place, judgement in self.judge(block)])
 
     def unpack(self, packed: Any) -> list[PlacedJudgement]:
-        """See Work."""
+        """The judgements that a worker process sent as tuples of their fields."""
         return [(place, Judgement(*fields)) for place, fields in packed]
 
     def recovered(self, block: RolloutGroup, notes: list[bytes]) -> list[PlacedJudgement] | str:
-        """See Work."""
+        """The judgements that a worker process noted before it died, or the text of the error that it noted."""
         results = pickle.loads(notes[0])
         return results if isinstance(results, str) else self.unpack(results)
 
@@ -276,14 +297,14 @@ def _in_worker(kind: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _fields(judgement: Judgement) -> tuple[Any, ...]:
-    # Its metrics may be a mapping of any kind
+    # A judge may give metrics as a mapping of any class, which other processes need not know: make it a dict
     return astuple(replace(judgement, metrics=dict(judgement.metrics)))
 
 
 def task_of(rollout: Rollout) -> WorkflowTask:
-    """The task of a rollout, as judges are given it."""
+    """The task of a rollout, in the form in which judges take it."""
     task = rollout.task
-    # Its own defaults, which WorkflowTask would fill in more slowly
+    # WorkflowTask would copy the id and the environment from its task, but more slowly
     return WorkflowTask(task=task, task_id=task.task_id, env_type=task.env_type)
 
 
@@ -292,7 +313,7 @@ def _task_and_outputs(rollouts: Sequence[Rollout]) -> tuple[WorkflowTask, list[W
 
 
 def failed_judgement(rollout: Rollout | None, error: JudgeError) -> Judgement:
-    """The judgement that says why there is no verdict."""
+    """A judgement of status `failed` with `error`, which names the rollout's task if the rollout could be read."""
     task_id = rollout.task.task_id if rollout else None
     return Judgement.failed(JudgeError(error.message, task_id=task_id, judge=error.judge, cause=error.cause))
 
@@ -304,17 +325,18 @@ Parsed = tuple[Rollout, WorkflowTask]
 
 
 class LineJudge(_AsksAJudge):
-    """Judges lines of rollout files, in blocks: parses each line, and writes and counts it with its verdict.
+    """Judges the lines of rollout files for an engine (see `Work`): parses each line, and adds its verdict to it.
 
     Args:
         config: as `load_judge` takes it.
-        digest: names the configuration, for `scored_line`.
+        digest: the fingerprint of the configuration, which `scored_line` writes into each row.
         stop_at_failure: whether the first failed row ends the judging of its block.
-        in_worker: whether this is a worker process: its parent keeps the deadline, and an interrupt comes from the
-            judge itself, because Ctrl-C goes to another process.
+        in_worker: whether this is a worker process: then its parent keeps the deadline, and a KeyboardInterrupt can
+            only come from the judge itself, because Ctrl-C goes to the parent.
 
     Attributes:
-        inner: the judge itself; its counts and notes are of this process alone.
+        inner: the judge itself; its counts and notes cover this process alone.
+        takes_blocks: whether whole blocks of the input are judged as they are, and not row by row or group by group.
 
     Raises:
         ConfigError: the judge cannot be loaded.
@@ -325,11 +347,16 @@ class LineJudge(_AsksAJudge):
     ) -> None:
         super().__init__(config, digest, stop_at_failure, in_worker=in_worker)
         self.digest, self.stop_at_failure, self.in_worker = digest, stop_at_failure, in_worker
-        # A judge that waits, ranks neighbours or lives in this process takes rows one by one
+        # A judge that waits, ranks neighbours or is defined in the main script takes rows or groups one by one
         self.takes_blocks = self.traits.kind == "cpu" and not self.traits.ranks and not self.traits.in_main
 
     def estimate(self, items: Sequence[Line], reckoner: Reckoner) -> tuple[int, Estimate]:
-        """How many lines of a unit the judge would be asked about, and what that would use: see BaseJudge.
+        """What judging would cost, without judging: how many of the lines the judge would be asked about, and the
+        calls and tokens that it would use; see `BaseJudge.estimate`.
+
+        Args:
+            items: lines that are judged together: one, or a whole advantage group.
+            reckoner: counts what the judge's calls would use.
 
         Raises:
             JudgeError: there would be no verdict.
@@ -341,7 +368,7 @@ class LineJudge(_AsksAJudge):
         return estimate_of(self._judge, *_task_and_outputs(rollouts), reckoner) if rollouts else (0, Estimate())
 
     def blocks(self, items: Iterable[Block]) -> Iterator[Block]:
-        """See Work."""
+        """The blocks of the input, numbered; the judge's kind decides whether rows are regrouped (see `groups`)."""
         number = 0
         blocks = items if self.takes_blocks else self.groups(item for block in items for item in block.items())
         for block in blocks:
@@ -350,7 +377,10 @@ class LineJudge(_AsksAJudge):
             yield block
 
     def known(self, block: Block) -> Sequence[ScoredBlock] | None:
-        """The results of a block if every row has a verdict already; None for all other blocks."""
+        """The results of a block that need not be judged: every row has an earlier verdict, or the block has failed.
+
+        None for a block that has to be judged.
+        """
         if block.results is not None or not isinstance(block, LineBlock):
             return block.results
         kept = [item.scored for item in block.lines if isinstance(item, JudgedBefore)]
@@ -368,7 +398,7 @@ class LineJudge(_AsksAJudge):
             return group
 
         for found, problem in groups(items, group_of if self.traits.ranks else None):
-            # Ranks hold for a whole group only: where one row of a group is new, rank the whole group again
+            # Ranks hold for a whole group only: if one row of a group is new, rank the whole group again
             known = problem is None and all(isinstance(item, JudgedBefore) for item in found)
             if not known:
                 found = [item.line if isinstance(item, JudgedBefore) else item for item in found]
@@ -378,7 +408,7 @@ class LineJudge(_AsksAJudge):
             yield block
 
     def judge(self, block: Block) -> list[ScoredBlock]:
-        """See Work; lines that cannot be read fail alone."""
+        """Judge the lines of a block; a line that cannot be read fails, and the others are judged."""
         if self.takes_blocks:
             answer = self.answer(block)
             for _ in answer:
@@ -392,7 +422,7 @@ class LineJudge(_AsksAJudge):
         return self._all_scored(rows, self.verdicts(rollouts) if rollouts else ())
 
     async def ajudge(self, block: Block) -> list[ScoredBlock]:
-        """See Work."""
+        """`judge` for judges that await."""
         rows = [parse_line(line) for line in block.items()]
         rollouts = [row.rollout for row in rows if row.rollout is not None]
         return [self._all_scored(rows, await self.averdicts(rollouts) if rollouts else ())]
@@ -402,7 +432,7 @@ class LineJudge(_AsksAJudge):
         return ScoredBlock.of(self._scored(row, _bad_row(row) if row.rollout is None else next(judged)) for row in rows)
 
     def failed(self, block: Block, error: JudgeError) -> list[ScoredBlock]:
-        """See Work."""
+        """The rows of the block, each with a judgement of status `failed`; earlier verdicts are kept."""
         return [ScoredBlock.of(self._failed(item, error) for item in block.items())]
 
     def _failed(self, item: Line | JudgedBefore, error: JudgeError) -> ScoredLine:
@@ -412,24 +442,27 @@ class LineJudge(_AsksAJudge):
         return self._scored(row, failed_judgement(row.rollout, error))
 
     def answer(self, block: Block) -> JudgedBlock | OneStep:
-        """See Work: each step is a row, and the step's note is the row as it will be written."""
+        """Prepare to judge the block in a worker process (see `Work.answer`): row by row, unless the judge ranks.
+
+        The note of each row is the row as it will be written.
+        """
         if self.traits.ranks:
             return OneStep(lambda: self._judge_rows(list(block.items())))
         return JudgedBlock(self, block.items())
 
     def unpack(self, packed: ScoredBlock) -> list[ScoredBlock]:
-        """See Work."""
+        """The block of scored rows that a worker process sent; it is pickled as it is."""
         return [packed]
 
     def recovered(self, block: Block, notes: list[bytes]) -> list[ScoredBlock] | str:
-        """See Work."""
+        """The rows that a worker process noted before it died, with their verdicts, or the text of its error."""
         if self.traits.ranks:
             result = pickle.loads(notes[0])
             return result if isinstance(result, str) else [result]
         return [ScoredBlock.of(map(_read_back, block.items(), notes))]
 
     def judged(self, item: Line | JudgedBefore, parsed: Parsed | None) -> ScoredLine:
-        """The verdict on one row; most rows are `parsed` already."""
+        """Judge one row, and return it with its verdict; `parsed` is None for a row that has to be parsed first."""
         if isinstance(item, JudgedBefore):
             return item.scored
         try:
@@ -482,10 +515,11 @@ def _bad_row(row: Row) -> Judgement:
 
 
 class JudgedBlock:
-    """The judging of one block: iterating gives each row's scored line, as the note of a `BlockAnswer`.
+    """A block of lines that is judged row by row while it is iterated over; a `BlockAnswer`.
 
-    A few rows at a time are parsed, then judged one by one, and counted at the end. To do each of these for several
-    rows takes half the time of doing all of them row by row.
+    Each step yields the row as it will be written, with its verdict. A few rows at a time are parsed, then judged one
+    by one; `packed` counts them. Doing each of these for several rows takes half the time of doing all of them row by
+    row.
     """
 
     def __init__(self, judge: LineJudge, items: Iterator[Line | JudgedBefore]) -> None:
@@ -494,8 +528,8 @@ class JudgedBlock:
         self._scored: list[ScoredLine] = []
 
     def packed(self) -> ScoredBlock:
-        """See BlockAnswer: the rows that were judged since the last call."""
-        # Taken first: what an interrupt leaves uncounted is not counted again
+        """The rows that were judged since the last call, with their verdicts."""
+        # Take the rows out first: after an interrupt in `of`, no row is counted twice
         scored, self._scored = self._scored, []
         return ScoredBlock.of(scored)
 
@@ -511,7 +545,9 @@ class JudgedBlock:
 
 
 def _parsed(item: Line | JudgedBefore) -> Parsed | None:
-    """An ordinary row, parsed for its judge; None for all others, which `LineJudge` judges."""
+    """The rollout of a line and its task. None for a line that needs more care, which `LineJudge.judged` then parses:
+    one that has a problem or an earlier verdict, or that is no rollout.
+    """
     if isinstance(item, JudgedBefore) or item.problem is not None or item.spent or b'"judgement"' in item.raw:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The local engine: many rows on this machine, in order or as they come, with bounded memory. `score` is its door.
+"""The local engine: judges many rows on this machine, in order or as they come, with bounded memory, by `score`.
 
 How rows are judged follows from the judge: see `BaseJudge.judge_kind`. The engine promises that every row gets a
 judgement, that the input is read only as needed, and that nothing keeps running when the iterator ends, fails or is
@@ -37,10 +37,10 @@ _AHEAD = 8
 
 
 class WaitingCrew(Crew[Out]):
-    """Judges `jobs` blocks at once, with the caller's judge.
+    """The crew for judges that wait, such as for judge models: `jobs` blocks at once, in this process.
 
-    It runs on the process's background event loop, where clients keep their connections, or each block in a thread.
-    They are daemon threads: a judge that hangs cannot keep the program from ending.
+    The blocks are tasks of the process's background event loop, where clients keep their connections, or, with
+    `in_threads`, each has a thread. These are daemon threads: a judge that hangs cannot keep the program from ending.
     """
 
     def __init__(self, work: Work[Out], rows: Rows[Out], jobs: int, *, in_threads: bool) -> None:
@@ -51,7 +51,7 @@ class WaitingCrew(Crew[Out]):
         self._dropping = False
 
     def begin(self, block: Block) -> None:
-        """See Crew."""
+        """Start a task that judges the block as soon as fewer than `jobs` are being judged; does not wait for it."""
         future = asyncio.run_coroutine_threadsafe(self._judge(block), loops.get_loop())
         self._futures[future] = block
         future.add_done_callback(lambda _: self._futures.pop(future, None))
@@ -67,7 +67,7 @@ class WaitingCrew(Crew[Out]):
                     self.rows.finish([(block, await asyncio.wrap_future(loops.start_thread(self._judged, block)))])
                 else:
                     self.rows.finish([(block, await self._ajudged(block))])
-        # boundary: a judge's own errors are failed rows by now, so this is a fault of ours: the caller raises it
+        # boundary: a judge's own errors are failed rows by now, so this is a bug of this package: the caller raises it
         except BaseException as exc:  # noqa: BLE001
             self.rows.fail(exc)
 
@@ -86,16 +86,16 @@ class WaitingCrew(Crew[Out]):
             return self.work.failed(block, _raised(exc))
 
     def drop(self) -> None:
-        """See Crew."""
+        """After the first Ctrl-C: drop the blocks that still wait for a slot; those being judged go on."""
         self._dropping = True
 
     def give_up(self) -> None:
-        """See Crew."""
+        """After the second Ctrl-C: release what is finished; unfinished rows before a finished one are failed rows."""
         error = JudgeError("not judged to the end: the run was interrupted twice", cause=Cause.INTERRUPTED)
         self.rows.give_up(list(self._futures.values()), lambda block: self.work.failed(block, error))
 
     def close(self) -> None:
-        """See Crew."""
+        """Cancel all tasks without waiting for them. Verdicts in threads go on, and their results are ignored."""
         self._dropping = True
         for future in list(self._futures):
             future.cancel()
@@ -131,23 +131,23 @@ def score(
 def score(
     judge: Source | LineJudge, rows: Iterable[Any], *, jobs: int | None = None, ordered: bool = True
 ) -> Generator[Any, None, None]:
-    """Judge rollouts, or the lines of rollout files.
+    """Judge rollouts, or the lines of rollout files, on this machine.
 
     Args:
-        judge: a configuration, as `load_judge` takes it, to judge rollouts; it is not changed. Or a LineJudge, to judge
-            lines.
-        rows: rollouts, or blocks of lines; read as needed. For a listwise judge, neighbours with one task id are an
-            advantage group. A line that is no rollout is a failed row.
-        jobs: how many are judged at once. One judges in the caller's thread, or in a process of its own where the judge
-            computes and has a deadline. None: as many as there are cores for a
-            judge that computes, `astuner.task_judge.concurrency` for one that awaits, else one.
-        ordered: whether results come in the order of the rows; otherwise they come as they are reached.
+        judge: to judge rollouts, a configuration as `load_judge` takes it, which is not changed. To judge lines, a
+            LineJudge.
+        rows: rollouts, or blocks of lines; read as needed. For a judge that ranks, neighbours with one task id are an
+            advantage group. A line that is no rollout gives a failed row.
+        jobs: how many rows or groups are judged at once. With 1, they are judged in the caller's thread, or in a
+            process of its own if the judge computes and has a deadline. None means: the number of cores for a judge
+            that computes, `astuner.task_judge.concurrency` for one that awaits, else 1.
+        ordered: whether results come in the order of the rows; otherwise they come as they are finished.
 
     Returns:
-        For rollouts `(place of the rollout in the input, judgement)`; a judgement of status `failed` where there is no
-        verdict. For lines the blocks to be written. Where a LineJudge stops at a failure, rows behind the failed one
-        may have been judged by then; its block may also be the last before rows that are left out, so it has to be the
-        last taken.
+        For rollouts, pairs `(position of the rollout in the input, judgement)`; a rollout without a verdict has a
+        judgement of status `failed`. For lines, blocks of scored rows to be written. If a LineJudge stops at a failure,
+        take no result after the block with the failed row: rows after the failed one may have been judged, too, or may
+        be left out.
 
     Raises:
         ConfigError: the judge cannot be loaded.
@@ -177,10 +177,10 @@ def _score_blocks(
 def _judged_here(
     work: LineJudge, block: Block, seconds: float = math.inf
 ) -> Generator[ScoredBlock, None, Block | None]:
-    """Judge a block in the caller's thread, for about `seconds` at most.
+    """Judge a block in the caller's thread, for about `seconds` at most; yields its scored rows, a few at a time.
 
     Returns:
-        The part of the block that is left; None if all of it is judged.
+        The part of the block that is not judged yet; None if all of it is judged.
     """
     answer = work.answer(block)
     judged, steps, left, more = iter(answer), 0, False, True
@@ -224,7 +224,10 @@ def _raise_held() -> None:
 
 
 def automatic_jobs(work: Work[Any]) -> int:
-    """How many rows are judged at once where `jobs` is not given."""
+    """How many rows or groups to judge at once if `jobs` is not given.
+
+    For a judge that computes, the number of cores; for one that awaits, its `concurrency`; else 1.
+    """
     if work.traits.kind == "cpu":
         return len(os.sched_getaffinity(0)) if _HAS_PROCESSES else 1
     return work.concurrency if work.traits.shares_loop else 1

@@ -1,9 +1,10 @@
-"""Worker processes for judges that compute: they are sent batches of blocks, as much as fits into a slice of time.
+"""Worker processes for judges that compute. Each is sent blocks of rows in batches, as much as it judges in a short
+slice of time.
 
-A `ProcessPoolExecutor` would not do: the death of one worker breaks the whole pool, and nothing tells which row this
-worker was judging.
+A `ProcessPoolExecutor` would not do: the death of one worker breaks the whole pool, and does not show which row this
+worker was judging. Here each worker notes its results in a journal, which is memory that outlives it.
 
-`main` is the child's program: it takes batches of blocks, and answers with their results.
+`main` is the worker's program: it takes batches of blocks, and answers with their results.
 """
 
 from __future__ import annotations
@@ -35,17 +36,17 @@ _Finished = tuple[Block, Sequence[Out] | str]
 
 @dataclass(slots=True)
 class Batch:
-    """Blocks that were sent in one message."""
+    """Blocks that were sent to a worker in one message; batches are numbered from 1 for each worker."""
 
     number: int
     blocks: list[Block]
 
 
 class BatchWorker(Worker[Batch]):
-    """A worker process that judges batches.
+    """The parent's end of a worker process that judges batches.
 
-    Large messages pass through memory that both ends hold. So do results until they are answered, so that they survive
-    the worker's death.
+    Large messages pass through memory that both processes hold. The worker also notes each result in such memory, the
+    journal, until it answers: so the results survive its death.
     """
 
     def __init__(self, recipe: tuple[object, ...]) -> None:
@@ -62,7 +63,12 @@ class BatchWorker(Worker[Batch]):
         self.send(pickle.dumps(recipe, pickle.HIGHEST_PROTOCOL))
 
     def give_batch(self, blocks: list[Block], payloads: list[bytes]) -> None:
-        """Send a batch; the worker may have one other batch at most."""
+        """Send a batch to the worker, which may have one unanswered batch at most.
+
+        Args:
+            blocks: the blocks of the batch.
+            payloads: the same blocks, pickled.
+        """
         assert len(self.jobs) < channel.COUNT
         self._sent += 1
         self._given.put(self._sent, b"".join(payloads))
@@ -70,7 +76,11 @@ class BatchWorker(Worker[Batch]):
         self.give(Batch(self._sent, blocks), message)
 
     def answer(self, message: bytes) -> tuple[Batch, float, list[Part]]:
-        """Read the answer to the oldest batch: this batch, the seconds that were spent on it, and its parts."""
+        """Read the worker's answer to its oldest batch: this batch, the seconds spent on it, and its results.
+
+        The results are a `Part` for each block that was begun within the slice of time; the batch's other blocks have
+        to be sent again.
+        """
         number, seconds, parts = pickle.loads(self._answers.get(*pickle.loads(message)))
         batch = self.jobs.popleft()
         self.has_answered = True
@@ -78,7 +88,12 @@ class BatchWorker(Worker[Batch]):
         return batch, seconds, parts
 
     def recovered(self) -> tuple[list[tuple[Block, list[bytes]]], list[Block]]:
-        """After the worker's death: the blocks that it had begun, each with the notes of its steps, and the others."""
+        """After the worker's death, what is known of its work.
+
+        Returns:
+            The blocks that it had begun, each with the results that it noted before it died; and the blocks that it had
+            not begun.
+        """
         if not self.jobs:
             return [], []
         # The worker takes batches in order, so only the oldest can have been begun
@@ -95,13 +110,13 @@ class BatchWorker(Worker[Batch]):
 
 
 class ProcessCrew(Pool[BatchWorker], Crew[Out]):
-    """Judges in up to `jobs` worker processes, which are started when there is work for them.
+    """The crew for judges that compute: up to `jobs` worker processes, which are started when there is work for them.
 
-    Batches are slices of time: as much as recently was judged in about `SLICE_SECONDS`. A worker has two batches at
-    most, so that it never waits for the next one, and hands back the rows that do not fit into its slice.
+    A batch is as much as was recently judged in about `SLICE_SECONDS`. A worker has two batches at most, so that it
+    never waits for the next one, and hands back the rows that it has not begun when this time is over.
 
     Attributes:
-        pace: how much fits into a slice.
+        pace: learns how much fits into a batch.
     """
 
     loads = "the judge"
@@ -119,34 +134,38 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
     # the caller's thread
 
     def begin(self, block: Block) -> None:
-        """See Crew."""
+        """Queue a block for the next worker with room; does not wait for it."""
         self._inbox.append(block)
         if self._hungry:
             self.soon(self.hand_out)
 
     def drop(self) -> None:
-        """See Crew."""
+        """After the first Ctrl-C: drop the waiting blocks, except those that come before a begun or finished block."""
         self._dropping = True
         self.soon(self.hand_out)
 
     def close(self, *, wait: bool = True) -> None:
-        """See Crew."""
+        """End all worker processes; with `wait`, return only when they have ended."""
         self._over = True
         super().close(wait=wait)
 
     # the pool's loop
 
     def start(self) -> BatchWorker:
-        """See Pool."""
+        """Start a worker process, which loads the judge from `Work.recipe`."""
         return BatchWorker(self.work.recipe)
 
     def started(self, worker: BatchWorker, message: bytes) -> None:
-        """See Pool."""
+        """Read a new worker's first message.
+
+        Raises:
+            ConfigError: the message says why the worker could not load the judge.
+        """
         if (problem := pickle.loads(message)) is not None:
             raise ConfigError(f"a worker process could not load the judge: {problem}")
 
     def hand_out(self) -> None:
-        """See Pool."""
+        """Give batches to all workers that have room, as long as there are blocks to judge."""
         while not self._over:
             self._assign()
             self._hungry = len(self.workers) < self.most or self.with_room() is not None
@@ -155,10 +174,13 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
                 return
 
     def left(self, worker: BatchWorker) -> float:
-        """See Pool: without a deadline there is no limit.
+        """The seconds that the worker may still take before it is killed; infinite without a deadline or work.
 
-        The current step was begun within the batch's slice of time. So after this slice and the deadline it has
-        certainly taken too long.
+        The row being judged was begun within the batch's slice of time. So once this slice and the deadline have
+        passed, the row has certainly taken too long.
+
+        Raises:
+            WallTimeUp: no time is left.
         """
         if self.work.deadline is None or not worker.jobs:
             return math.inf
@@ -168,7 +190,7 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
         return left
 
     def answered(self, worker: BatchWorker, message: bytes) -> None:
-        """See Pool."""
+        """Read a worker's answer: hand on the results, and queue the rows again that it did not come to."""
         batch, seconds, parts = worker.answer(message)
         rest = batch.blocks[len(parts) :]
         finished: list[_Finished[Out]] = []
@@ -183,12 +205,12 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
         self.ahead = self.pace.ahead(self.most)
 
     def fail(self, error: Exception) -> None:
-        """See Pool."""
+        """End the run with `error`: no worker can be had, or the pool itself is broken."""
         self._over = True
         self.rows.fail(error)
 
     def _finish(self, found: list[_Finished[Out]]) -> None:
-        """Hand on results; if the worker could not judge a block, a text that says why is given in place of them."""
+        """Hand on blocks with their results. A text in place of results says why there are none: the block fails."""
         if not found:
             return
         finished = [(block, self._failed(block, got) if isinstance(got, str) else got) for block, got in found]
@@ -199,7 +221,10 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
         return self.work.failed(block, JudgeError(why, cause=Cause.WORKER))
 
     def _assign(self) -> None:
-        """Give a batch to every worker that has room. If all results are known, no worker is started."""
+        """Give a batch to every worker that has room, and start workers as needed.
+
+        A block whose results are known already is handed on; for such blocks no worker is started.
+        """
         if self._dropping:
             self._drop_untouched()
         while self._again or self._inbox:
@@ -216,14 +241,14 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
                 worker.give_batch(blocks, payloads)
 
     def with_room(self) -> BatchWorker | None:
-        """The worker with the least work; None if every worker has enough."""
+        """The worker with the least work among those that may get another batch; None if no worker may."""
         return min(filter(self._has_room, self.workers), key=lambda worker: len(worker.jobs), default=None)
 
     def _has_room(self, worker: BatchWorker) -> bool:
         if not worker.jobs:
             return True
         in_time = time.monotonic() - worker.since < 2 * SLICE_SECONDS
-        # Its first batch was made before the pace was known: nothing waits behind that
+        # The first batch was sized before the pace was known and may take long: let no other batch wait behind it
         return worker.has_answered and self.pace.is_quick and in_time and len(worker.jobs) < 2
 
     def _next_batch(self) -> tuple[list[Block], list[bytes]]:
@@ -247,7 +272,7 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
         return bool(self._again or (self._inbox and self._inbox[0].results is None))
 
     def _taken(self, span: int) -> Block:
-        """The next block, split where it is longer than `span`."""
+        """Take the next block out of the queue, shortened to about `span`; the rest of it stays in the queue."""
         block = self._again.popleft() if self._again else self._inbox.popleft()
         if block.span > span:
             block, rest = block.split(span)
@@ -256,7 +281,7 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
         return block
 
     def lost(self, worker: BatchWorker, loss: WorkerLost) -> None:
-        """See Pool: keep the results of the worker, and queue its other work again."""
+        """After a worker's death: hand on the results that it noted, and queue the rest of its work again."""
         if isinstance(loss, WorkerClosed):
             return
         _log.warning("a worker process %s; another takes its place", loss.how)
@@ -267,9 +292,15 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
             self._take_up(block, notes, loss)
 
     def _take_up(self, whole: Block, notes: list[bytes], loss: WorkerLost) -> None:
-        """Hand on the noted results of a block whose worker was lost, and queue the rest of it again.
+        """Hand on the noted results of a block whose worker was lost, and queue the rest of the block again.
 
-        The step after the last note was being judged. It fails if it was too slow or has cost too many workers.
+        The row (or group) after the last note was being judged. It fails if it was too slow, or if as many workers have
+        died of it as `POLICY.deaths` allows.
+
+        Args:
+            whole: the block.
+            notes: a note for each row of it that was judged; see `Work.recovered`.
+            loss: how the worker ended.
         """
         left: Block | None = whole
         if notes:
@@ -293,7 +324,7 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
         self.rows.finish([(block, self.work.failed(block, error))])
 
     def _drop_untouched(self) -> None:
-        """Drop the waiting blocks, except those before a finished or begun block: the output must have no gap."""
+        """Drop the waiting blocks, except those that come before a finished or begun one: the output must have no gap."""
         in_hand = [worker.jobs[0].blocks[0].number for worker in self.workers if worker.jobs]
         furthest = max([self._furthest, *in_hand])
         dropped = [*self._inbox, *(block for block in self._again if block.number >= furthest)]
@@ -303,20 +334,21 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
             self.rows.drop(sum(block.span for block in dropped))
 
 
-#: How many steps of a block are done, whether these are all, and its results, or a text that says why there are none.
+#: A worker's answer about one block: how many of its steps (rows or groups) were judged, whether these are all, and
+#: their results as `BlockAnswer.packed` gives them, or a text that says why there are none.
 Part = tuple[int, bool, Any]
 
 
 def main(channel: ParentChannel, journal: int, given: list[int], answers: list[int]) -> None:
-    """Judge until the engine closes the channel.
+    """The program of a worker process: load the judge, then judge batch after batch until the parent closes `channel`.
 
     Args:
-        channel: brings a recipe (`Work.recipe`, see `ParentChannel.load`), then the number of each batch and the sizes
+        channel: brings a recipe (`Work.recipe`, see `ParentChannel.load`), then for each batch its number and the sizes
             of its blocks; takes the number of each batch and the size of its answer. All of them are pickles: both ends
             are one program under one user.
-        journal: the descriptor to note results in.
-        given: the descriptors of the slots that bring batches.
-        answers: the descriptors of the slots that take the answers.
+        journal: the descriptor of the memory to note results in; see `ResultJournal`.
+        given: the descriptors of the shared memory that brings batches; see `Slots`.
+        answers: the descriptors of the shared memory that takes the answers.
     """
     if (work := channel.load(lambda kind, *arguments: kind(*arguments))) is None:
         return
@@ -338,7 +370,11 @@ def _pickled(message: object) -> bytes:
 
 
 def _judge(work: Any, notes: ResultJournal, batch: int, blocks: list[memoryview]) -> tuple[int, float, list[Part]]:
-    """The batch's number, the seconds spent, and the outcome of each block that was begun within the slice of time."""
+    """Judge a batch for about `SLICE_SECONDS`, and note each result in `notes` at once.
+
+    Returns:
+        The batch's number, the seconds spent, and a `Part` for each block that was begun in this time.
+    """
     notes.begin(batch)
     parts: list[Part] = []
     started = now = time.monotonic()
