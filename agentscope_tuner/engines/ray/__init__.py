@@ -1,6 +1,7 @@
 """Everything that uses Ray: a cluster judges files, single rollouts, and the service's requests.
 
-Here are Ray's import, a session for a run, and the modules and settings that actors need from this process.
+This module imports Ray, connects to a cluster for a run (`session`), and gives actors the configuration, the modules
+and the working directory of this process.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ _OBJECT_STORE_BYTES = 256 * 2**20
 
 
 def ray_module(name: str = "ray") -> Any:
-    """Ray, or one of its modules.
+    """Import and return Ray, or one of its modules: `ray_module("ray.data")`.
 
     Raises:
-        ConfigError: it is not installed.
+        ConfigError: Ray is not installed.
     """
     with importing("Ray is not installed", "ray"):
         return import_module(name)
@@ -35,11 +36,12 @@ def ray_module(name: str = "ray") -> Any:
 def session(address: str | None, *, workers: int | None) -> Iterator[Any]:
     """A context with Ray connected: this process's session, the cluster at `address`, or a new session on this machine.
 
-    A session that begins here also ends here. A cluster gets this process's modules of the working directory.
+    A connection or session that begins here is closed at the end of the block. A cluster that is connected to here is
+    sent the modules that this process imported from its working directory.
 
     Args:
         address: as `ray.init` takes it, such as `auto`; None for this machine.
-        workers: how many CPUs a session of our own offers; None for all.
+        workers: how many CPUs a new session on this machine offers; None for all.
 
     Raises:
         ConfigError: Ray is not installed, or nothing answers at `address`.
@@ -64,7 +66,7 @@ def session(address: str | None, *, workers: int | None) -> Iterator[Any]:
             ray.init(address=address, runtime_env=runtime_env, log_to_driver=False, logging_level="error")
     # boundary: Ray raises plain Exceptions, too, such as for a node that takes too long to start
     except Exception as exc:
-        # processes that did start
+        # end the processes that did start
         ray.shutdown()
         if address is not None:
             raise ConfigError(f"no Ray at address {address!r}: {exc}") from exc
@@ -77,10 +79,10 @@ def session(address: str | None, *, workers: int | None) -> Iterator[Any]:
 
 
 def own_modules() -> list[str]:
-    """The packages and modules that this process has imported from its working directory.
+    """The paths of the packages and modules that this process imported from its working directory: a user's own judges.
 
-    Such as a project's own judges. The workers of a cluster lack this directory, so these are sent to them. Installed
-    packages, this one included, they have themselves.
+    They are sent to the workers of a cluster, which lack this directory. Installed packages, this one included, are
+    left out: the workers have them.
     """
     here = Path.cwd().resolve()
     found = {path for module in list(sys.modules.values()) if (path := _top(module, here)) is not None}
@@ -88,7 +90,10 @@ def own_modules() -> list[str]:
 
 
 def _top(module: ModuleType, here: Path) -> Path | None:
-    """The package folder or the file to ship for `module`; None when it is not in the directory `here`."""
+    """The path to send to workers so that they can import `module`: its top package's folder, or its file.
+
+    None if the module is installed, is the main script, or is not in the directory `here`.
+    """
     name, file = getattr(module, "__name__", ""), getattr(module, "__file__", None)
     if not file or name.partition(".")[0] in ("__main__", "agentscope_tuner"):
         return None
@@ -103,7 +108,8 @@ def _top(module: ModuleType, here: Path) -> Path | None:
 
 
 def portable(config: Source) -> dict[str, Any]:
-    """`config` as plain data that means the same in another process: files read, `astuner` resolved here.
+    """`config` as plain dicts and lists that mean the same on another machine: files are read, and the interpolations
+    of its `astuner` section are resolved, in this process.
 
     Raises:
         ConfigError: the configuration cannot be read, or an interpolation under `astuner` cannot be resolved.
@@ -118,7 +124,7 @@ def enter(folder: str) -> None:
 
 
 def own_error(exc: BaseException) -> AstunerError | None:
-    """The AstunerError inside Ray's error, as it was raised; None when there is none."""
+    """The AstunerError that an actor raised, found inside the error that Ray wraps it in; None if there is none."""
     seen: list[BaseException | None] = [exc]
     while seen:
         if (found := seen.pop()) is None:

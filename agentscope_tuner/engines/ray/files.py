@@ -1,12 +1,12 @@
-"""Judges one partition in one process: it reads rows, writes a file and its record, and goes on where a dead worker
-stopped.
+"""Judges rollout files on a Ray cluster: `score_files` cuts them into partitions, and judge actors judge these.
 
-Judging files on Ray: partitions through Ray Data's pool of judge actors.
+A partition is a stretch of one input file (see `partitions`). `PartitionWorker` judges one in one process: it reads the
+rows, writes a file and its record, and goes on where a dead worker stopped.
 
 Ray Data moves only the partitions' names, not their rows: an actor reads its partition, judges it and writes it. So the
 rows are never copied into Ray's object store and back (`make bench-ray` shows the cost of such copies). When a worker
-or node is lost, Ray repeats its task: the same partition that `--resume` knows. Ray's own readers would cut files by
-the size of the cluster, and `read_json` refuses a file for one bad line.
+or node is lost, Ray repeats its task, which is again one partition, as for `--resume`. Ray's own readers would cut
+files by the size of the cluster, and `read_json` refuses a file for one bad line.
 """
 
 from __future__ import annotations
@@ -64,15 +64,15 @@ _FLUSH_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class FileJob:
-    """The job of a run, the same for every worker.
+    """The settings of a run of `score_files`, which every worker gets.
 
     Attributes:
         config: the configuration, its `astuner` section resolved.
-        digest: names it, for `scored_line`.
-        folder: the output's.
-        run: names this run: a partition that one of its workers left unfinished is continued, and keeps its failed
-            rows.
-        resume: take verdicts over from earlier runs; their failed rows are judged again.
+        digest: the fingerprint of the configuration, which `scored_line` writes into each row.
+        folder: the folder of the output.
+        run: a unique name for this run. A partition that one of this run's workers left unfinished is continued, and
+            keeps its failed rows.
+        resume: take verdicts over from earlier runs; rows that failed there are judged again.
     """
 
     config: dict[str, Any]
@@ -83,7 +83,7 @@ class FileJob:
 
 
 class PartitionWorker:
-    """Judges partitions one after another; each process has one worker.
+    """Judges partitions of rollout files one after another, in an actor's process.
 
     Raises:
         ConfigError: the judge cannot be loaded.
@@ -99,7 +99,10 @@ class PartitionWorker:
         self._output = PartitionedOutput(Path(job.folder), job.digest)
 
     def judge(self, partition: Partition) -> PartitionRecord:
-        """Judge `partition`, unless an earlier run did, and publish its file and its record."""
+        """Judge `partition` and publish its output file and its record, which is returned.
+
+        With `resume`, a partition that an earlier run finished without failed rows is not judged again.
+        """
         done = self._output.record(partition) if self._job.resume else None
         if done and not done.statuses.get("failed") and self._output.is_whole(done) and has_source(partition, done):
             return replace(done, kept=done.rows)
@@ -124,7 +127,7 @@ class PartitionWorker:
         return record
 
     def _in_turn(self, items: Iterator[Line | JudgedBefore]) -> Iterator[ScoredBlock]:
-        """The results of rows that are judged in order, some rows at a time: parsed, judged and written."""
+        """Judge rows one after another; yields scored rows about every `SLICE_SECONDS`. For judges that compute."""
         answer = JudgedBlock(self._judge, items)
         handed_on = time.monotonic()
         for _ in answer:
@@ -134,7 +137,10 @@ class PartitionWorker:
         yield answer.packed()
 
     def _scored(self, items: Iterator[Line | JudgedBefore], deaths: _Deaths) -> Iterator[ScoredBlock]:
-        """The results of each row or group, in order."""
+        """Judge rows or groups, several at once if the judge awaits; yields scored rows in the input's order.
+
+        A row that may have killed the last worker is judged alone.
+        """
         pending: deque[Future[Sequence[ScoredBlock]]] = deque()
         first = 0
         for block in self._judge.groups(items):
@@ -163,7 +169,7 @@ class PartitionWorker:
 
 
 class _Tally:
-    """Counts and checksums of a partition's rows."""
+    """Adds up the counts and checksums of a partition's scored rows, for its record."""
 
     def __init__(self) -> None:
         self._summary = Summary()
@@ -171,7 +177,7 @@ class _Tally:
         self._bytes = self._kept = 0
 
     def add(self, rows: ScoredBlock) -> bytes:
-        """Count these rows, and return their lines."""
+        """Count these rows, and return their lines as they are to be written."""
         self._summary.merge(rows.summary)
         self._kept += rows.kept
         self._checksum.update(rows.data)
@@ -197,19 +203,21 @@ class _Tally:
 
 
 class _Deaths:
-    """Finds the rows that kill workers: the file of each earlier attempt ends before the row that killed its worker.
+    """Finds the rows that kill workers, so that they are judged alone or fail, and the partition can be finished.
+
+    The file that a dead worker wrote ends before the row that killed it.
 
     Args:
-        ends: how many rows each attempt of this run wrote.
+        ends: how many rows each dead worker of this run wrote.
         where: the partition, for messages.
-        at_once: how many rows a worker had in hand at most.
+        at_once: the most rows that a worker was judging at once.
 
     Raises:
         JudgeError: workers keep dying at the same position, whichever row they judge.
     """
 
     def __init__(self, ends: list[int], where: str, at_once: int) -> None:
-        # After as many deaths as one row may cause, the row is written as failed. Later deaths are not its doing
+        # After as many deaths as one row may cause, the row is written as failed. It does not cause later deaths
         most = POLICY.deaths + POLICY.losses
         if len(ends) >= most and len(set(ends[-most:])) == 1:
             raise JudgeError(f"{where}: {most} workers died one after another after row {ends[-1]}", cause=Cause.WORKER)
@@ -217,20 +225,21 @@ class _Deaths:
         self._at_once = at_once
 
     def suspect(self, row: int) -> bool:
-        """Whether the last worker may have died of this row, which is then judged alone."""
+        """Whether the last worker may have died of the row at position `row`, which then has to be judged alone."""
         return bool(self._ends) and self._ends[-1] <= row < self._ends[-1] + self._at_once
 
     def killed_by(self, row: int) -> bool:
-        """Whether this row has killed as many workers as one row may, so that it fails."""
+        """Whether the row at position `row` has killed as many workers as one row may, so that it has to fail."""
         return self._ends[-POLICY.deaths :] == [row] * POLICY.deaths
 
 
 class _Earlier:
-    """Takes over the verdicts of this run's lost workers and of earlier runs, where the row is the same.
+    """Takes over verdicts that were written before, for rows that are unchanged.
 
     Args:
-        lost: rows that a lost worker of this run wrote; its failed rows are final, too.
-        leftover: rows that an earlier run wrote; its failed rows are judged again.
+        digest: the fingerprint of the configuration; verdicts under a different configuration are not taken.
+        lost: the file that a lost worker of this run wrote, if any; its failed rows are final, too.
+        leftover: the file that an earlier run wrote, if any; its failed rows are judged again.
     """
 
     def __init__(self, digest: str, lost: Path | None, leftover: Path | None) -> None:
@@ -239,7 +248,9 @@ class _Earlier:
         self._leftover = earlier_rows(leftover)
 
     def with_verdict(self, line: Line) -> Line | JudgedBefore:
-        """`line` with its verdict, if an earlier worker or run has one. Call this for every line, in order."""
+        """`line` with the verdict that it was given before; without one, the line itself. Call it for every line, in
+        order: the files are read along.
+        """
         lost, leftover = next(self._lost, None), next(self._leftover, None)
         if lost and (judgement := self._verdict(line, lost)):
             return judged_before(line, lost.line, judgement, kept=False)
@@ -281,24 +292,25 @@ def score_files(
     resume: bool = False,
     size: int | None = None,
 ) -> Iterator[PartitionRecord]:
-    """Judge rollout files into `folder`, by partitions; the manifest is written when all partitions are whole.
+    """Judge rollout files on Ray, and write the scored rows into `folder`, a file for each partition of the input.
 
     Args:
         config: as `load_judge` takes it.
-        files: absolute paths, or URLs, that every node sees, JSONL, Parquet or Arrow; as `input_files` finds them.
-        folder: where the partitions go; every node sees it.
-        digest: names the configuration and version.
-        jobs: judge actors at most. None: one for each CPU of the cluster if the judge computes, else one.
-        address: the Ray cluster's; None uses the session of this process, or starts one on this machine.
-        resume: keep the partitions of an earlier run that are whole, and rows that an interrupted one scored.
-        size: bytes of input for each partition; None: as the input's size suggests.
+        files: absolute paths or URLs of JSONL, Parquet or Arrow files that every node sees; as `input_files` finds
+            them.
+        folder: the folder to write to, which every node sees. Its manifest is written when all partitions are finished.
+        digest: the fingerprint of the configuration and version.
+        jobs: the most judge actors. None means one for each CPU of the cluster if the judge computes, else one.
+        address: the address of the Ray cluster; None uses the session of this process, or starts one on this machine.
+        resume: keep the finished partitions of an earlier run, and the rows that an interrupted run scored.
+        size: bytes of input for each partition; None chooses them by the size of the input.
 
     Yields:
         The record of each partition, as they finish.
 
     Raises:
         ConfigError: the judge, the input or the output is wrong, or there is no Ray.
-        JudgeError: the run cannot go on. Finished partitions stay, and `resume` goes on from them.
+        JudgeError: the run cannot go on. Finished partitions are kept for a later run with `resume`.
     """
     settings = resolve(config)
     judge = RolloutJudge(settings)

@@ -1,4 +1,4 @@
-"""Partitions: how rollout files are cut for a cluster, and the folder that takes their scored rows.
+"""Partitions: the stretches into which rollout files are cut for a cluster, and the folder of their scored rows.
 
 Input is cut by byte ranges of JSONL, and row ranges of Parquet and Arrow. The output has a file for each partition, its
 record beside it, and one manifest when all of them are whole:
@@ -41,14 +41,14 @@ _HASHED_AT_ONCE = 32
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A stretch of one input file that is judged, written and repeated as a whole.
+    """A stretch of one input file that one worker judges and writes, and that is repeated if the worker dies.
 
     Attributes:
-        number: its place in the run; names its output file.
+        number: its position in the run, from 0; names its output file.
         source: the input file's absolute path or URL, the same on every node.
-        start: where it begins: a byte of a JSONL file, a row of any other file. A line belongs to the partition of its
-            first byte.
-        end: where the next one begins.
+        start: the position at which it begins: a byte of a JSONL file, a row of any other file. A line belongs to the
+            partition in which its first byte is.
+        end: the position at which the next partition begins.
     """
 
     number: int
@@ -58,15 +58,19 @@ class Partition:
 
     @property
     def name(self) -> str:
-        """The output file's name."""
+        """The name of its output file: `part-00003.jsonl` for number 3."""
         return f"part-{self.number:05d}.jsonl"
 
 
 def input_files(patterns: str) -> list[Path | str]:
-    """The files that a glob pattern (`data/*.jsonl`, `**` for folders), a path or a URL names, in order, absolute.
+    """The input files that a glob pattern, a path or a URL names, sorted; paths are made absolute.
+
+    Args:
+        patterns: such as `data/*.jsonl`, `data/**/*.jsonl` for all folders below, or `s3://bucket/run/*.jsonl`.
 
     Raises:
-        ConfigError: there is no such file, one is no regular file, or the URL names this process's own memory.
+        ConfigError: there is no such file, one is no regular file, or the URL is `memory://…`, which other nodes cannot
+            read.
     """
     patterns = plain(patterns)
     if patterns.startswith("memory://"):
@@ -84,14 +88,19 @@ def input_files(patterns: str) -> list[Path | str]:
 
 
 def partition_bytes(files: Sequence[Path | str]) -> int:
-    """How many bytes of input make a partition. It depends on the input alone, so all machines agree."""
+    """How many bytes of input to put into each partition, by the total size of `files`: 64 KiB to 8 MiB, or more for
+    an input that would need too many partitions.
+    """
     total = sum(StoredFile(str(path)).size() for path in files)
     wanted = min(max(total // _AIMED_AT, _LEAST_BYTES), _MOST_BYTES)
     return int(max(wanted, total // _MOST_PARTITIONS))
 
 
 def plan(files: Sequence[Path | str], size: int | None) -> list[Partition]:
-    """`files` cut into partitions of about `size` bytes, in order; None leaves files whole. They are never joined."""
+    """Cut `files` into partitions of about `size` bytes, in order; with None, each file is one partition.
+
+    A partition never spans two files.
+    """
     partitions: list[Partition] = []
     for path in files:
         file = StoredFile(str(path))
@@ -102,7 +111,11 @@ def plan(files: Sequence[Path | str], size: int | None) -> list[Partition]:
 
 
 def partition_lines(partition: Partition) -> Iterator[Line]:
-    """The rows of one partition, in order, unparsed; `where` counts lines from the byte that it names."""
+    """The rows of one partition, in order, unparsed.
+
+    The `where` of a row counts lines from the partition's first byte: `rollouts.jsonl@65536:2` is about the second line
+    after byte 65536.
+    """
     file = StoredFile(partition.source)
     if is_columnar(file.name):
         yield from columnar_lines(file, file.name, partition.start, partition.end)
@@ -114,7 +127,7 @@ def partition_lines(partition: Partition) -> Iterator[Line]:
 
 
 class _Range(io.BufferedReader):
-    """The lines that begin within a byte range of a file; the last one may end beyond it."""
+    """A stream of the lines that begin in the bytes `start` to `end` of a file; the last line may end beyond them."""
 
     def __init__(self, raw: io.RawIOBase, start: int, end: int) -> None:
         super().__init__(raw, _BUFFER_BYTES)
@@ -145,7 +158,7 @@ def _bytes(file: StoredFile, size: int | None) -> tuple[int, int]:
 
 
 def _rows(file: StoredFile, size: int | None) -> tuple[int, int]:
-    """The number of rows in a Parquet or Arrow file, and how many rows make about `size` bytes."""
+    """The number of rows in a Parquet or Arrow file, and how many rows make about `size` bytes (None: all rows)."""
     rows, weight = columnar_extent(file)
     return rows, max(rows if size is None else rows * size // max(weight, 1), 1)
 
@@ -157,15 +170,15 @@ _PART = re.compile(r"part-\d{5,}\.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class PartitionRecord:
-    """The record of a finished partition.
+    """What is recorded about a finished partition: what was judged, and the counts and checksums of its output file.
 
     Attributes:
-        name: its file.
+        name: the name of its output file.
         source: the input file, with `start` and `end` as in `Partition`.
-        source_sha256: a checksum of its rows as they stood in the input.
-        config: names the configuration and version that judged, as in each row's judgement.
-        rows: how many; `statuses` counts them by status.
-        bytes: the file's size; `sha256` its checksum.
+        source_sha256: a checksum of its rows in the input, to notice later changes; see `source_checksum`.
+        config: the fingerprint of the configuration and version that judged, as in each row's judgement.
+        rows: the number of rows; `statuses` counts them by status.
+        bytes: the output file's size; `sha256` is its checksum.
         summary: `Summary.to_dict()` of its verdicts.
         counts: the judge's counts for the notes at the end of a run; see `BaseJudge.take_counts`.
         kept: how many rows this run took over from an earlier run. It is not written to disk.
@@ -186,18 +199,18 @@ class PartitionRecord:
     kept: int = 0
 
     def written(self) -> dict[str, Any]:
-        """The fields that are kept on disk: the same however many runs were needed."""
+        """The fields that are written to disk: all except `kept`, which depends on how many runs were needed."""
         plain = asdict(self)
         del plain["kept"]
         return plain
 
 
 class PartitionedOutput:
-    """A folder of scored partitions. Every path in it is the same on every node.
+    """The output folder of a run on a cluster; the module's docstring lists its files. Every node sees it.
 
     Args:
-        folder: where the partitions go.
-        digest: names the configuration and version that judge.
+        folder: the folder's path.
+        digest: the fingerprint of the configuration and version that judge.
     """
 
     def __init__(self, folder: Path, digest: str) -> None:
@@ -206,14 +219,14 @@ class PartitionedOutput:
         self._aside = folder / _ASIDE
 
     def begin(self, size: int | None, *, resume: bool) -> int | None:
-        """Prepare a run, which has no manifest until all partitions are whole.
+        """Prepare the folder for a run: write the plan, and remove an earlier manifest until all partitions are done.
 
         Args:
             size: how many bytes of input make a partition; None leaves files whole.
             resume: continue an earlier run. Without it a finished run is replaced.
 
         Returns:
-            The size of the partitions: the earlier run's where a run is resumed.
+            The size of the partitions in bytes (None for whole files); if a run is resumed, that run's size.
 
         Raises:
             ConfigError: the folder cannot be written, an interrupted run's rows are in the way, or the run to be
@@ -241,7 +254,7 @@ class PartitionedOutput:
                 path.unlink()
 
     def record(self, partition: Partition) -> PartitionRecord | None:
-        """The record of `partition` when an earlier run finished it under the same configuration."""
+        """The record of `partition` if it was finished before under the same configuration; else None."""
         record = _record(self._aside / f"{Path(partition.name).stem}.json")
         if record is None or record.config != self.digest:
             return None
@@ -249,26 +262,37 @@ class PartitionedOutput:
         return record if same else None
 
     def is_whole(self, record: PartitionRecord) -> bool:
-        """Whether the partition's file is unchanged since it was written."""
+        """Whether the partition's output file is there and unchanged since it was written."""
         return _checksum(self.folder / record.name) == (record.bytes, record.sha256)
 
     def partials(self, partition: Partition, run: str) -> list[Path]:
-        """Files with the rows of `partition` that dead workers of this run wrote, in the order of the attempts."""
+        """The unfinished files of `partition` that dead workers of the run named `run` wrote, the oldest first."""
         return sorted(self._aside.glob(f"{Path(partition.name).stem}.{run}.*.partial"))
 
     def new_partial(self, partition: Partition, run: str, attempt: int) -> Path:
-        """The file for a new attempt: a worker that seems dead may still write to its own file."""
+        """A path for the rows of a new attempt at `partition`; no two attempts share one.
+
+        A worker that seems dead may still write to its own file.
+
+        Args:
+            partition: the partition that is judged.
+            run: the name of the run.
+            attempt: how many workers of this run have died of the partition before.
+        """
         return self._aside / f"{Path(partition.name).stem}.{run}.{attempt:04d}-{uuid.uuid4().hex[:8]}.partial"
 
     def leftovers(self, partition: Partition) -> list[Path]:
-        """Files to take verdicts from, the best one last: interrupted runs' files, and the finished file."""
+        """The files of `partition` to take earlier verdicts from, the best one last.
+
+        They are the unfinished files of all runs, by size, then the finished file if it is whole.
+        """
         stem = Path(partition.name).stem
         found = sorted(self._aside.glob(f"{stem}.*.partial"), key=lambda path: path.stat().st_size)
         record = self.record(partition)
         return [*found, self.folder / partition.name] if record and self.is_whole(record) else found
 
     def finish(self, partial: Path, record: PartitionRecord) -> None:
-        """Publish a whole partition and its record: from here on the partition is done."""
+        """Publish a finished partition: rename `partial` to its output file, write the record, remove other attempts."""
         put_in_place(partial, self.folder / record.name)
         stem = Path(record.name).stem
         write_json(self._aside / f"{stem}.json", record.written())
@@ -276,7 +300,12 @@ class PartitionedOutput:
             path.unlink(missing_ok=True)
 
     def complete(self, records: Iterable[PartitionRecord], *, judge: str) -> dict[str, Any]:
-        """Write the manifest of all partitions of the run, and remove surplus partitions of an earlier run."""
+        """Write and return the manifest of all partitions of the run; remove surplus partitions of an earlier run.
+
+        Args:
+            records: the records of all partitions.
+            judge: the name of the judge, for the manifest.
+        """
         rows = [record.written() for record in sorted(records, key=lambda record: record.name)]
         names = {row["name"] for row in rows}
         for path in self.folder.glob("part-*.jsonl"):
@@ -300,7 +329,7 @@ class PartitionedOutput:
 
 
 def source_checksum(lines: Iterable[Line]) -> str:
-    """The checksum of `PartitionRecord.source_sha256` over a partition's lines."""
+    """The SHA-256 of a partition's input lines, in hexadecimal, as in `PartitionRecord.source_sha256`."""
     checksum = hashlib.sha256()
     for _ in checksummed(lines, checksum):
         pass
@@ -308,7 +337,7 @@ def source_checksum(lines: Iterable[Line]) -> str:
 
 
 def checksummed(lines: Iterable[Line], checksum: hashlib._Hash) -> Iterator[Line]:
-    """`lines`, each of which is added to `checksum` before it is handed on."""
+    """Hand `lines` on unchanged, and add each to `checksum` before. Some lines are read ahead."""
     lines = iter(lines)
     while some := list(islice(lines, _HASHED_AT_ONCE)):
         for line in some:
@@ -317,12 +346,14 @@ def checksummed(lines: Iterable[Line], checksum: hashlib._Hash) -> Iterator[Line
 
 
 def has_source(partition: Partition, record: PartitionRecord) -> bool:
-    """Whether the input still holds the rows that were judged."""
+    """Whether the input still holds the rows that were judged: their checksum is the recorded one."""
     return source_checksum(partition_lines(partition)) == record.source_sha256
 
 
 def damage(folder: Path) -> list[str]:
-    """The damage of a finished output, a line for each damaged partition; empty when nothing has changed.
+    """The damage in a finished output folder, a line for each partition: `part-00003.jsonl is missing`.
+
+    The list is empty if every file is as it was written.
 
     Raises:
         ConfigError: there is no manifest: the run is not finished.
@@ -356,7 +387,7 @@ def _record(path: Path) -> PartitionRecord | None:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """The content of one of our JSON files; None where it is missing or not whole."""
+    """The object in a JSON file of the output folder; None if the file is missing or is no whole JSON object."""
     try:
         return object_in(path.read_bytes())
     except FileNotFoundError:
@@ -364,7 +395,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 def write_json(path: Path, data: dict[str, Any]) -> None:
-    """Write `data` to `path`, whole or not at all."""
+    """Write `data` to `path` as JSON, whole or not at all: readers never see half a file."""
     aside = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     with open(aside, "w", encoding="utf-8") as stream:
         json.dump(data, stream, indent=1)

@@ -1,4 +1,4 @@
-"""`RayJudge`: one pool of judge actors for all the workers of a trainer that runs on Ray."""
+"""`RayJudge`: one pool of judge actors, which all the workers of a trainer on Ray ask for rewards."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Out = TypeVar("Out")
 
 
 class JudgeActor:
-    """Judges until `drain` tells it to refuse calls.
+    """The Ray actor of a `RayJudge` pool: it judges rollouts until `drain` has it refuse calls.
 
     Args:
         config: as `load_judge` takes it.
         directory: the working directory of the process that made the pool.
-        digest: names the configuration and the pool's size.
+        digest: the fingerprint of the configuration and the pool's size: an existing pool is used only if it is equal.
         workers: how many actors the pool has.
     """
 
@@ -98,7 +98,11 @@ class JudgeActor:
                 self._idle.set()
 
     async def drain(self, timeout: float) -> bool:
-        """Refuse calls from now on, and wait for the begun calls; return whether all of them ended in time."""
+        """Refuse new calls from now on, and wait for begun ones, `timeout` seconds at most.
+
+        Returns:
+            Whether all begun calls have ended.
+        """
         self._closed = True
         if self._begun:
             self._idle.clear()
@@ -110,8 +114,8 @@ class JudgeActor:
         return not self._begun
 
 
-# Ray repeats every call of a dead actor in the one that replaces it, and does not tell which call killed it. So this
-# limit is the one for workers lost beside the work
+# Ray repeats every call of a dead actor in the actor that replaces it, and does not say which call killed it. So the
+# limit is the one for workers that are lost for reasons outside of the work
 _RETRIES = POLICY.losses
 _NAMESPACE = "astuner"
 # Seconds for an actor's report that its calls have ended, beyond the time of the calls
@@ -120,6 +124,8 @@ _ANSWER_SECONDS = 5.0
 
 class RayJudge:
     """A handle of a named pool of judge actors; every worker of a trainer may hold a handle.
+
+    It has the methods of a judge, such as `compute_reward`, and `.remote` calls that do not wait.
 
     The first process that uses the pool makes it. The pool is detached, so it outlives this process. A handle finds the
     pool by its name, and can be sent to tasks and actors. An actor that dies is started again, and its calls are
@@ -131,14 +137,14 @@ class RayJudge:
         rewards = judge.get(refs)
         judge.shutdown()
 
-    Where the configuration names a `log_dir`, each actor writes the rows that it judges to files of its own there; a
+    If the configuration names a `log_dir`, each actor writes the rows that it judges to its own files there; a
     relative path begins at the directory in which the pool was made.
 
     Args:
         config: as `load_judge` takes it; None for a handle of a pool that exists.
         name: the pool's name in the Ray cluster.
-        workers: how many actors.
-        num_cpus: the CPUs that each actor requests from Ray; a fraction where judges mostly wait.
+        workers: how many actors the pool has.
+        num_cpus: the CPUs that each actor requests from Ray; a fraction is enough if the judge mostly waits.
     """
 
     def __init__(
@@ -173,7 +179,10 @@ class RayJudge:
         return reward
 
     def judge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:
-        """The full account of one verdict; a judge that breaks or dies gives status `failed`, not an exception."""
+        """Judge one rollout and return its `Judgement` in full: status, reward, reason and metrics.
+
+        If the judge raises its own error or its actors die, the status is `failed`; no JudgeError is raised.
+        """
         try:
             judgement: Judgement = _RemoteMethod[Judgement](self, "judge")(workflow_task, workflow_output)
         except JudgeError as exc:
@@ -181,12 +190,11 @@ class RayJudge:
         return judgement
 
     def get(self, refs: Any, *, timeout: float | None = None) -> Any:
-        """The results of `.remote` calls, from one ref or a list of refs.
+        """Wait for `.remote` calls and return the result of one ref, or the list of results of a list of refs.
 
         Raises:
             JudgeError: there is no verdict: the judge raised its own error, its actors died, or the `timeout` in
-                seconds is over. `ray.get` also raises the judge's own error as a JudgeError, but Ray's errors in the
-                other cases.
+                seconds is over. `ray.get` would raise Ray's errors in the last two cases.
         """
         ray = ray_module()
         try:
@@ -195,7 +203,7 @@ class RayJudge:
             raise _judge_error(exc) from exc
 
     def shutdown(self, timeout: float = 60.0) -> bool:
-        """End the pool: begun calls may finish, for `timeout` seconds at most; new calls are refused.
+        """End the pool for all its handles: begun calls may finish, for `timeout` seconds; new calls are refused.
 
         Returns:
             Whether all begun calls were finished.
@@ -258,14 +266,22 @@ class RayJudge:
 
 
 class _RemoteMethod(Generic[Out]):
-    """A method that waits for its result when called, and gives a Ray object reference by `remote`."""
+    """A method of `RayJudge` that can be called in two ways, as Ray's own methods.
+
+    `judge.compute_reward(…)` waits for the result; `judge.compute_reward.remote(…)` returns a Ray object reference at
+    once.
+    """
 
     def __init__(self, judge: RayJudge, method: str) -> None:
         self._judge = judge
         self._method = method
 
     def __call__(self, workflow_task: WorkflowTask, output: WorkflowOutput | Sequence[WorkflowOutput]) -> Out:
-        """The judge's own answer; raises its JudgeError."""
+        """Ask an actor and wait for its answer: the reward, rewards or judgement.
+
+        Raises:
+            JudgeError: there is no verdict.
+        """
         try:
             result: Out = self._judge.get(self.remote(workflow_task, output))
         except JudgeError as exc:
@@ -274,12 +290,12 @@ class _RemoteMethod(Generic[Out]):
         return result
 
     def remote(self, workflow_task: WorkflowTask, output: WorkflowOutput | Sequence[WorkflowOutput]) -> Any:
-        """A reference to the answer, for `RayJudge.get`, `ray.get`, `ray.wait` and `await`."""
+        """Ask an actor without waiting; returns a reference for `RayJudge.get`, `ray.get`, `ray.wait` or `await`."""
         return self._judge._submit(self._method, workflow_task, output)
 
 
 class _ActorHandle:
-    """An actor, and how many calls of this process it has under way."""
+    """An actor of the pool, and how many unanswered calls of this process it has: the least busy actor is asked."""
 
     def __init__(self, actor: Any) -> None:
         self.actor = actor
@@ -288,7 +304,7 @@ class _ActorHandle:
 
     def call(self, method: str, *args: Any) -> Any:
         ref = getattr(self.actor, method).remote(*args)
-        # Not a call that could not be sent, which would never end
+        # Count only after sending: a call that could not be sent would never end
         self._count(1)
         ref.future().add_done_callback(lambda _: self._count(-1))
         return ref
@@ -299,7 +315,11 @@ class _ActorHandle:
             self._changed.notify_all()
 
     def is_idle_by(self, ends: float) -> bool:
-        """Whether all calls have ended when the clock shows `ends`, or before."""
+        """Wait until no call of this process is unanswered, at most until `time.monotonic()` reaches `ends`.
+
+        Returns:
+            Whether all calls have ended.
+        """
         with self._changed:
             return self._changed.wait_for(lambda: not self.under_way, max(ends - time.monotonic(), 0.0))
 
@@ -325,6 +345,8 @@ def _is_drained(ray: Any, ref: Any) -> bool:
 
 
 def _judge_error(exc: BaseException) -> AstunerError:
-    """The JudgeError inside an error of Ray's; where there is none, a JudgeError with Ray's words."""
+    """The error to raise for Ray's error: the judge's own error inside it if there is one, else a JudgeError that
+    quotes Ray.
+    """
     told = f"no judge actor answered: {type(exc).__name__}: {exc}"
     return own_error(exc) or JudgeError(told, cause=Cause.WORKER)
