@@ -34,16 +34,22 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
 _SUCCESS = ("acc", "is_success", "success", "is_correct")
 _NO_REWARDS = ("step", "advantage", "index", "idx", "id")
 
-# Told by a pair of texts alone, which other data sets have, too; and columns of such rows that mean another thing there
+# Formats that are recognized by a pair of text columns alone, which other data sets have, too; and columns that such
+# rows only have if they are of a different data set
 _PAIRS = ("trl", "openrlhf")
 _NOT_OF_PAIRS = frozenset({"instruction", "label"})
 
 
 def dumped_judgement(name: str, row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The judgement from the reward in a row of the format `name`; None where the format dumps no reward.
+    """The judgement from the reward that a trainer wrote beside a rollout; None if the row has no reward column.
 
-    A reward that is missing, not finite or masked by the trainer is a failed verdict, not 0. `is_success` is None where
-    the trainer does not tell it.
+    For the format `verl`, `{"score": 1.0, "acc": True}` gives a judgement of reward 1.0 and `is_success` True. A reward
+    that is missing, not finite or masked by the trainer is a failed verdict, not 0. `is_success` is None if the trainer
+    does not write it.
+
+    Args:
+        name: the format's name, a key of `FORMATS`.
+        row: the trainer's row.
     """
     if name == "trl":
         if "reward" not in row and "advantage" not in row:
@@ -63,17 +69,21 @@ def dumped_judgement(name: str, row: Mapping[str, Any]) -> dict[str, Any] | None
 
 
 def mapped_judgement(value: object) -> dict[str, Any]:
-    """The judgement from a reward whose column the user has named."""
+    """The judgement from the value in the column that the user has named as the reward: `0.5`, or the text `"0.5"`.
+
+    Anything else gives a judgement of status `failed`.
+    """
     if (reward := _written(value)) is None:
         return _failed(f"the named column holds no number, but {value!r:.60}")
     return {"status": "judged", "reward": reward, "is_success": None, "reason": "as the named column says"}
 
 
 def _trl_reward(row: Mapping[str, Any]) -> float | None:
-    """TRL names each column of rewards after its function, and writes `advantage` beside them. A single column is the
-    reward; several are added, without weights. Without `advantage` the numbers are a data set's.
+    """The reward in a row that TRL dumped; None if there is none.
 
-    Other numbers that a reward function logs look the same: `--map column=judgement.reward` names the reward.
+    TRL names each column of rewards after its reward function, and writes `advantage` beside them. The columns are
+    added, without weights. Without `advantage`, numbers are a data set's own columns. Other numbers that a reward
+    function logs look the same: `--map column=judgement.reward` names the reward.
     """
     if "reward" in row or "advantage" not in row:
         return _number(row.get("reward"))
@@ -88,7 +98,7 @@ def _number(value: object) -> float | None:
 
 
 def _written(value: object) -> float | None:
-    """A number, also where it was written as a text, as verl writes numpy's numbers."""
+    """A finite number, or one written as a text, as verl writes numpy's: 0.5 for `"0.5"`. None for anything else."""
     try:
         return _number(float(value) if isinstance(value, str) else value)
     except ValueError:
@@ -111,12 +121,13 @@ FORMATS: Mapping[str, Callable[[Mapping[str, Any]], Pair]] = {
 
 #: `--format auto`: the first row of a file decides the format.
 AUTO = "auto"
-# Lines to look at for a row that tells the format: the first may be broken
+# The most lines to look at for a row that shows the format: the first ones may be broken
 _MOST_HELD = 64
 #: Rows of no trainer's form; see `formats.plain`.
 PLAIN = "plain"
 
-# Where each format has the response, and an empty one: rows of a data set before training have none
+# The columns in which each format has the response, and the form of an empty response. Rows of a data set before
+# training have no response
 _NO_RESPONSE: Mapping[str, tuple[tuple[str, ...], Any]] = {
     "trl": (("completion",), ""),
     "verl": (("response", "solution_str", "output", "responses"), ""),
@@ -144,19 +155,19 @@ _TELLING: tuple[tuple[str, frozenset[str]], ...] = (
 
 
 class Conversion:
-    """Turns a line with a trainer's row into a line with a rollout; in any process, each line by itself.
+    """Turns a line with a trainer's row into a line with a rollout: call it with each line, in any process.
 
-    Cells that hold NaN are missing; integer ids become texts; a row without an id is named by its line. A reward that
-    the trainer dumped becomes the row's `judgement`.
+    Cells that hold NaN are missing; integer ids become texts; a row without an id is named by its line number. A reward
+    that the trainer dumped becomes the row's `judgement`.
 
     Args:
-        name: the format's name; `auto` looks at the first row, and leaves rollouts in this package's own form
-            unchanged.
-        pairs: the columns that `--map` names.
+        name: the format's name, a key of `FORMATS`. `auto` decides by the first row, and leaves rollouts in this
+            package's own form unchanged. None only places the columns of `pairs`.
+        pairs: the pairs `column=path` of `--map`; see `ColumnMap`.
         references: metadata of tasks by their query, for dumps that do not hold the data set's columns.
-        reads: the mapping of the configuration; with it, rows of no trainer's form are read as `formats.plain` reads
-            them.
-        responses: whether a row must have a response; a row of a data set before training becomes a task without.
+        reads: the configuration's names of the columns; with it, rows of no trainer's form are read as `formats.plain`
+            reads them.
+        responses: whether a row must have a response. If not, a row without one becomes a task without an output.
 
     Attributes:
         name: the format's name; `auto` until it is known.
@@ -184,7 +195,7 @@ class Conversion:
         return Conversion(name, self._pairs, self._references, reads=self._reads, responses=self._responses)
 
     def all(self, lines: Iterable[Line]) -> Iterator[Line]:
-        """Every line, with the rollout or with its problem; of `auto` the first row decides the format."""
+        """Convert every line; each then holds a rollout or a problem. For `auto`, the first row decides the format."""
         return self._detected(lines) if self.name == AUTO else map(self, lines)
 
     def _detected(self, lines: Iterable[Line]) -> Iterator[Line]:
@@ -195,7 +206,9 @@ class Conversion:
         yield from lines if found is None else map(found, lines)
 
     def found_among(self, lines: Iterator[Line]) -> Conversion | None:
-        """`found` for the first lines, of which some may be broken; reads no further than it has to.
+        """The conversion for the format of the first line that is a row; None if such rows are rollouts already.
+
+        Some lines before it may be broken. No more lines are read than needed.
 
         Raises:
             ConfigError: the first row has no known format.
@@ -204,12 +217,12 @@ class Conversion:
         for line in islice(lines, _MOST_HELD):
             if line.problem is None and object_in(line.raw) is not None:
                 return self.found(line)
-            # where none is a row the first line is taken: what it lacks is said of each
+            # if no line is a row, the first line decides, and the same problem is reported for each
             telling = telling or (line if line.problem is None else None)
         return None if telling is None else self.found(telling)
 
     def found(self, first: Line) -> Conversion | None:
-        """The conversion for rows such as the first; None where they are rollouts already.
+        """The conversion for the format of the row `first`; None if it is a rollout in this package's own form.
 
         Raises:
             ConfigError: the row has no known format.
@@ -232,7 +245,7 @@ class Conversion:
         try:
             row = json.loads(line.raw)
         except (ValueError, RecursionError) as exc:
-            # the row is one line, and its place in the file stands before
+            # name the column alone: the row is one line, and messages begin with its position in the file
             said = f"{exc.msg}: column {exc.colno}" if isinstance(exc, json.JSONDecodeError) else str(exc)
             return line._replace(problem=unread(f"the row is no JSON: {said}", line.raw))
         if not isinstance(row, dict):
@@ -260,7 +273,10 @@ class Conversion:
         return line._replace(raw=json.dumps(rollout).encode())
 
     def _other_format(self, row: Mapping[str, Any]) -> str:
-        """What to name where `--format` names a trainer whose rows are others."""
+        """The end of a message about a row that looks like a different trainer's than the one it is read as; or empty.
+
+        It says that the file is mixed, or that `--format` names the wrong trainer.
+        """
         found = _told(row)
         if self.name not in FORMATS or found == self.name:
             return ""
@@ -300,7 +316,7 @@ def _lacks_response(name: str, row: Mapping[str, Any], reads: Reads) -> bool:
 
 
 def _with_response(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row with an empty response, which is taken away again."""
+    """The row with an empty response, so that the format's reader accepts it; `Conversion` drops the output then."""
     columns, empty = _NO_RESPONSE[name]
     if name == "trl" and "prompt" not in row and is_chat(row.get("messages")):
         row = {**row, "prompt": row["messages"]}
@@ -308,7 +324,7 @@ def _with_response(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def noted(items: Iterator[T], held: list[T]) -> Iterator[T]:
-    """The items, each of which is put into `held` as it passes."""
+    """Hand the items on unchanged, and append each to `held`, so that they can be iterated again."""
     for item in items:
         held.append(item)
         yield item
@@ -319,14 +335,16 @@ def _told(row: Mapping[str, Any]) -> str | None:
 
 
 def _read_as(row: Mapping[str, Any], reads: Reads) -> str:
-    """The format of a row; `plain` where none is told, or where its response stands elsewhere by `reads`."""
+    """The name of the row's format; `plain` if its columns fit no trainer's, or if `reads` names a column of the row
+    for the response that is not the format's.
+    """
     name = _told(row)
     named = reads.column("response")
     if name is None or (name in _PAIRS and "labels" not in row and not _NOT_OF_PAIRS.isdisjoint(row)):
         return PLAIN
     if name == "slime" and {"label", "answer"} <= row.keys():
         return PLAIN
-    # a data set's own completion stands beside the policy's response: which is which is for the user to say
+    # a data set's own completion beside the policy's response: only the user knows which is which
     if (
         name in _PAIRS
         and named is None
@@ -339,7 +357,9 @@ def _read_as(row: Mapping[str, Any], reads: Reads) -> str:
 
 
 def format_of(line: Line) -> str | None:
-    """The format of a row; None for a rollout in this package's own form.
+    """The name of the trainer's format that a row has, by its columns; None for a rollout in this package's own form.
+
+    `{"prompt": …, "completion": …}` is `trl`.
 
     Raises:
         ConfigError: the row has no known format.
@@ -354,7 +374,10 @@ def format_of(line: Line) -> str | None:
 
 
 def references_of(lines: Iterable[Line]) -> dict[str, Mapping[str, Any]]:
-    """The metadata of tasks by their query: rows are tasks, rollouts, or rows of a data set with `prompt` and columns.
+    """The metadata of tasks by their query, to join them to dumps that hold no reference: `{"What is 2+2?": {…}}`.
+
+    Args:
+        lines: tasks, rollouts, or rows of a data set with a `prompt` and other columns.
 
     Raises:
         ConfigError: a row has none of these forms.

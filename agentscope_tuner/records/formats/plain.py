@@ -1,4 +1,4 @@
-"""Rows of no trainer's form, as people have them: a question, an answer and a response under names of their own.
+"""Reads rows of no trainer's form: a question, a reference answer and a response in columns of any names.
 
 `astuner.task_judge.reads` names the columns; else the names that data sets commonly use are looked for. All columns
 become the task's metadata, where the judge finds its reference by the same mapping.
@@ -27,13 +27,13 @@ from agentscope_tuner.task_judge.contract.columns import (
     sole_other,
 )
 
-# stands for a column that nothing lets us guess
+# in a message, in place of the name of a column that cannot be guessed
 _COLUMN = "<column>"
 
 _OF_TASKS = frozenset({"main_query", "init_messages", "env_type"})
 # a data set may have a column `task` that holds something else
 _TASK_KEYS = _OF_TASKS | {"task_id", "metadata"}
-# beside a task's id, where nothing of these says that it is a task: a data set may have a column of this name
+# columns of our own rows that do not show, beside a `task_id`, that the row is a task: data sets have them, too
 _IN_OWN_ROWS = frozenset({"task_id", "metadata", "id", "output", "label", "step", "judgement"})
 # A row's only column of this name is a conversation, whose last turns are the response
 CHATS = ("messages", "conversations", "conversation", "chat")
@@ -46,7 +46,9 @@ _ROLES = {
 
 
 def is_own(row: Mapping[str, Any]) -> bool:
-    """Whether a row is a task or a rollout in this package's own form."""
+    """Whether a row is a task or a rollout in this package's own form, such as `{"task": {…}, "output": {…}}` or
+    `{"main_query": …}`.
+    """
     task = row.get("task")
     if isinstance(task, Mapping) and (
         not task or not _TASK_KEYS.isdisjoint(task) or isinstance(row.get("output"), Mapping)
@@ -60,12 +62,12 @@ def is_own(row: Mapping[str, Any]) -> bool:
 
 
 def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = frozenset()) -> Pair:
-    """The task and the response of a row; see `PlainRow`.
+    """The task and the output that a row of no trainer's form holds; see `PlainRow`.
 
     Args:
         row: the row.
-        reads: the mapping of the configuration.
-        given: what `--map` names: `question` or `response` is then not looked for.
+        reads: the configuration's names of the columns.
+        given: the roles that `--map` names: `question` or `response` is then not looked for.
 
     Raises:
         JudgeError: the row has no response, or two columns that differ could be its question or its response.
@@ -84,11 +86,11 @@ def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = 
 
 
 def _way_out(row: Mapping[str, Any], taken: Collection[str]) -> str:
-    """What to write for a row whose response is not found.
+    """The end of the message about a row without a response: what the user should write so that it is found.
 
     Args:
         row: the row.
-        taken: its columns that are named for something else.
+        taken: its columns that the configuration names as something other than the response.
     """
     left = {name: value for name, value in row.items() if name not in taken}
     if taken and not left.keys() - set(IDS):
@@ -107,7 +109,10 @@ def _way_out(row: Mapping[str, Any], taken: Collection[str]) -> str:
 
 
 def _guessed(row: Mapping[str, Any]) -> tuple[str, str]:
-    """What the response of a row without one could be, in words, and what to write behind `response:`."""
+    """A guess, for a message, at the column that holds the response: in words, and what to write behind `response:`.
+
+    Such as `("is it 'reply'? Then name it", "reply")`.
+    """
     other = sole_other(row, QUESTIONS + ANSWERS)
     guess = next(iter(likely_columns(row, "response")), None)
     if guess is None and other in likely_columns(row, "answer"):
@@ -123,10 +128,12 @@ def _guessed(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 class PlainRow:
-    """What a row holds, by its mapping, else by the common names.
+    """Finds the question and the response in a row of no trainer's form.
+
+    They are in the columns that the configuration names (`reads`), else in those with a common name such as `question`.
 
     Attributes:
-        used: the columns that hold the policy's response: they are no part of the task.
+        used: the columns that hold the policy's response, once `response` was called: they are no part of the task.
     """
 
     def __init__(self, row: Mapping[str, Any], reads: Reads, given: frozenset[str] = frozenset()) -> None:
@@ -135,10 +142,10 @@ class PlainRow:
         self._chat = next((turns for name in CHATS if (turns := chat_of(row.get(name)))), [])
 
     def question(self) -> str | list[dict[str, Any]]:
-        """The question, as a text or as chat messages; empty where the row has none.
+        """The question, as a text or as chat messages; empty if the row has none.
 
         Raises:
-            JudgeError: two columns that differ could be it.
+            JudgeError: two columns that differ could be it, or the row lacks the column that `reads` names.
         """
         name = None if "question" in self._given else self._column("question", QUESTIONS)
         if name is None:
@@ -147,12 +154,12 @@ class PlainRow:
         return chat_of(value) or _text(value)
 
     def response(self) -> str | list[dict[str, Any]] | None:
-        """The response, as a text or as the messages that the policy added; None where the row has none.
+        """The response, as a text or as the messages that the policy added; None if the row has none.
 
         Raises:
-            JudgeError: two columns that differ could be it.
+            JudgeError: two columns that differ could be it, or the column holds neither a text nor a chat.
         """
-        # an empty response is one, and wrong
+        # an empty response counts as a response, which is wrong
         name = self._column("response", RESPONSES) or self._empty_response()
         if name is None:
             self.used |= {name for name in CHATS if name in self._row}
@@ -162,7 +169,7 @@ class PlainRow:
         value = value[0] if isinstance(value, list) and len(value) == 1 and not is_chat(value) else value
         turns = chat_of(value)
         if not turns and isinstance(value, Mapping | list) and value != []:
-            # as a text it would hold every sample, and what others said
+            # as a text it would hold all samples, and also what users and tools said
             held = f"{len(value)} values" if isinstance(value, list) else f"the keys {sorted(map(str, value))!r:.200}"
             longest = max(leaves(value, name), key=lambda at: len(_text(at_path(self._row, at))), default=f"{name}.0")
             if (packed := packed_rows(self._row)) is not None:
@@ -172,7 +179,7 @@ class PlainRow:
         return turns or ("" if value == [] else last_turn(_text(value)))
 
     def taken(self) -> set[str]:
-        """The columns that the mapping names for something else than the response."""
+        """The row's columns that the configuration names as its question or its answer, and so not as its response."""
         named = (self._reads.column(role) for role in ("question", "answer"))
         paths = (name for column in named if column is not None for name in column.names)
         return {path.partition(".")[0] for path in paths} & self._row.keys()
@@ -194,7 +201,13 @@ class PlainRow:
         return next((name for name in names if cell_at(self._row, name) == ""), None)
 
     def _refuse_two(self, role: str, present: list[str]) -> None:
-        """Refuse columns that could all be meant. A prompt that holds the question says the same."""
+        """Refuse a row if several columns could be its question or response (`role`), and they differ.
+
+        They do not differ if the longest text contains the others, as a prompt contains the question.
+
+        Raises:
+            JudgeError: they differ.
+        """
         texts = [plain_text(at_path(self._row, name)) for name in present]
         longest = max(texts, key=len, default="")
         if any(text.strip() not in longest for text in texts):
@@ -203,8 +216,10 @@ class PlainRow:
 
 
 def chat_of(value: Any) -> list[dict[str, Any]]:
-    """Chat messages, also those of `{"from": "human", "value": …}`, and as JSON in a text, as tables hold them; empty
-    for anything else.
+    """The chat messages that a cell holds, with `role` and `content`; empty if it holds anything else.
+
+    `[{"from": "human", "value": "Hi"}]` gives `[{"role": "user", "content": "Hi"}]`. A text may hold the messages as
+    JSON, as tables do.
     """
     value = record_of(value) if isinstance(value, str) else value
     if is_chat(value):
@@ -216,7 +231,7 @@ def chat_of(value: Any) -> list[dict[str, Any]]:
 
 
 def plain_text(value: object) -> str:
-    """A cell as text, to show and to compare it: of chat messages the text of the last."""
+    """A cell as text, to show and to compare it: `"5"` for 5, and for chat messages the text of the last message."""
     turns = chat_of(value)
     try:
         return message_text(turns[-1].get("content")) if turns else _text(value)

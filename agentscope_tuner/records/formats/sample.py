@@ -1,7 +1,7 @@
-"""A trainer's sample as a task and an output: its texts, chat messages, columns and ground truth.
+"""Turns a trainer's sample (texts or chat messages, columns, ground truth) into a task and an output, by `as_rollout`.
 
-Data sets hold a column under one of several names, miss it, or fill it with NaN; `ColumnMap` puts columns that `--map`
-names into their places in a rollout.
+Data sets hold a column under one of several names, miss it, or fill it with NaN. `ColumnMap` writes the columns that
+`--map` names to their paths in a rollout.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ID_KEYS = ("id", "uid", "request_id", "index", "idx")
 
 
 def without_nan(value: Any) -> Any:
-    """`value` without NaN cells, which are a table's empty cells; in a list they become None."""
+    """`value` without NaN, a table's empty cells: `{"a": nan, "b": [nan, 1]}` gives `{"b": [None, 1]}`."""
     if isinstance(value, Mapping):
         return {str(key): without_nan(inner) for key, inner in value.items() if not is_nan(inner)}
     if isinstance(value, list):
@@ -31,15 +31,15 @@ def without_nan(value: Any) -> Any:
 
 
 def is_nan(value: object) -> bool:
-    """Whether a cell is NaN, a table's empty cell."""
+    """Whether a cell is NaN, as a data frame fills an empty cell."""
     return isinstance(value, float) and math.isnan(value)
 
 
 def first(row: Mapping[str, Any], *names: str) -> tuple[str, Any]:
-    """The first of `names` that the row has, and the value under it.
+    """The first of `names` that the row has, and its value: of `{"b": 2}` by the names `a` and `b`, `("b", 2)`.
 
     Raises:
-        JudgeError: the row has none of them.
+        JudgeError: the row has none of these columns, or they are null.
     """
     found = next((name for name in names if row.get(name) is not None), None)
     if found is None and (null := next((name for name in names if name in row), None)):
@@ -50,16 +50,16 @@ def first(row: Mapping[str, Any], *names: str) -> tuple[str, Any]:
 
 
 def required(row: Mapping[str, Any], name: str) -> Any:
-    """The value of a column.
+    """The value of the row's column `name`.
 
     Raises:
-        JudgeError: the row does not have it.
+        JudgeError: the row does not have this column, or it is null.
     """
     return first(row, name)[1]
 
 
 def text_of(value: object, name: str) -> str:
-    """`value`, which must be a text.
+    """Return `value` if it is a text; `name` is its column, for the message.
 
     Raises:
         JudgeError: the value is no text.
@@ -70,16 +70,20 @@ def text_of(value: object, name: str) -> str:
 
 
 def truth_of(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """The ground truth as metadata, from the first of `names` that the row has; empty where it has none."""
+    """The ground truth as a task's metadata, from the first of the columns `names` that the row has: `{"answer": "5"}`.
+
+    Empty if the row has none of them.
+    """
     found = next((row[name] for name in names if row.get(name) is not None), None)
     return {} if found is None else ground_truth_metadata(found)
 
 
 def reference_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The reference among a data set's columns, as metadata: `answer`, else the one that surely holds it; see `Reads`.
+    """The reference answer in a data set's row, as a task's metadata: `{"answer": "5"}`; empty if there is none.
 
-    A worked solution that does not say where its answer stands is none, nor is one of two columns that differ. An
-    `answer` that is a missing cell stays missing.
+    It is in the column `answer`, else in the only column that surely holds it; see `Reads`. A worked solution that does
+    not mark its answer is none, and neither is one of two columns that differ. An `answer` that is a missing cell stays
+    missing.
     """
     if "answer" in row:
         return ground_truth_metadata(row["answer"])
@@ -88,7 +92,10 @@ def reference_of(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def id_of(row: Mapping[str, Any], otherwise: str) -> str:
-    """The row's own id as text, where it has one; integers are ids, also those that a table turned into floats."""
+    """The row's own id as text, else `otherwise`. `{"index": 7.0}` gives `7`: tables may turn integers into floats.
+
+    The id is the first of the columns `id`, `uid`, `request_id`, `index` and `idx` that holds a text or an integer.
+    """
     for name in _ID_KEYS:
         value = row.get(name)
         if isinstance(value, str) and value:
@@ -111,15 +118,15 @@ ROLES = {"question": _QUERY, "answer": "task.metadata.answer", "response": _ANSW
 
 
 class ColumnMap:
-    """The columns that `--map` names, and their places.
+    """Writes the columns that `--map` names to the given paths of a rollout: `problem=question` for the column
+    `problem`.
 
     Args:
-        pairs: pairs `column=path`. A column may name a nested field, `reward_model.ground_truth`; a path is one of
-            `question`, `answer` and `response`, or of the places that they stand for, `task.main_query`,
-            `task.metadata.answer` and `output.metadata.final_answer`; or `id`, `task.task_id`, `task.init_messages`,
-            `task.env_type`, `task.metadata.<key>`, `output.metadata.<key>`, `judgement.reward`, the reward that a
-            trainer has dumped, and `label.score`, what people say of the response. Chat messages may stand for the
-            question and for the response.
+        pairs: pairs `column=path`. A column may be a nested field, `reward_model.ground_truth`. A path is `question`,
+            `answer` or `response`, which are short for `task.main_query`, `task.metadata.answer` and
+            `output.metadata.final_answer`; or it is `id`, `task.task_id`, `task.init_messages`, `task.env_type`,
+            `task.metadata.<key>`, `output.metadata.<key>`, `judgement.reward` (the reward that a trainer has dumped) or
+            `label.score` (how people rate the response). The question and the response may be chat messages.
 
     Raises:
         ConfigError: a pair that is not `column=path`, or a path that a rollout does not have.
@@ -143,10 +150,10 @@ class ColumnMap:
         self.roles = frozenset(role for role, place in ROLES.items() if any(path == place for _, path in self._pairs))
 
     def apply(self, row: Mapping[str, Any], rollout: dict[str, Any]) -> None:
-        """Put the row's columns into `rollout`.
+        """Write the row's mapped columns into `rollout`, in place.
 
         Raises:
-            JudgeError: the row does not have a column.
+            JudgeError: the row lacks one of the columns, or it is null.
         """
         for column, path in self._pairs:
             for place, value in _placed(path, _found(row, column)):
@@ -158,7 +165,11 @@ class ColumnMap:
 
 
 def _placed(path: str, value: Any) -> list[tuple[str, Any]]:
-    """The value for its place: a number becomes text where a text belongs; chat messages are kept, with their text."""
+    """The paths in a rollout, with values, to which the value of a column mapped to `path` is written.
+
+    A number becomes text if the path takes a text: 7 for `id` gives `[("id", "7")]`. Chat messages for the question or
+    the response give two: their text, and the messages themselves.
+    """
     if path in _TEXTS and isinstance(value, int | float) and not isinstance(value, bool):
         return [(path, str(value))]
     if path == _LABEL and isinstance(value, str):
@@ -171,7 +182,11 @@ def _placed(path: str, value: Any) -> list[tuple[str, Any]]:
 
 
 def _number(text: str) -> float:
-    """A label out of a table, whose cells are texts."""
+    """The number in a label that a table holds as text: 1.0 for `right`, `true` or `1`.
+
+    Raises:
+        JudgeError: the text is neither a number nor one of `_WORDS`.
+    """
     try:
         return _WORDS[text.strip().lower()] if text.strip().lower() in _WORDS else float(text)
     except ValueError:
@@ -188,13 +203,13 @@ def _found(row: Mapping[str, Any], column: str) -> Any:
 
 Pair = tuple[WorkflowTask, WorkflowOutput]
 
-# A ground truth is a number, an expression or a small record; a longer text is an answer, and not parsed as JSON
+# A ground truth is a number, an expression or a small record; a longer text is an answer in words, not parsed as JSON
 _JSON_CHARS = 10_000
 
 # The types of text blocks: of chat completions, and two of OpenAI's Responses
 _TEXT_BLOCKS = ("text", "output_text", "input_text")
 
-# Some trainers keep special tokens when they decode; the answer must end the same under every trainer
+# Some trainers keep special tokens when they decode; these are cut, so that an answer ends the same under every trainer
 _END_MARKERS = (
     "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|end|>", "<end_of_turn>",
     "<｜end▁of▁sentence｜>", "<eos>", "<|return|>", "<|eot|>", "<|eom|>", "<|END_RESPONSE|>", "<|END_OF_TURN_TOKEN|>",
@@ -202,7 +217,7 @@ _END_MARKERS = (
     "<|role_end|>", "<|EOT|>", "<|eom_id|>",
 )  # fmt: skip
 
-# What chat templates write between turns: <|im_start|>, <start_of_turn>, <｜User｜>, [|tool|], <tool_response>, [INST]
+# The marks that chat templates write between turns: <|im_start|>, <start_of_turn>, <｜User｜>, [|tool|], [INST]
 _MARK = re.compile(
     r"(?:<[|｜]?|\[\|?)(?P<name>/?[^\W\d_][\w▁:]{0,39})(?:[|｜]?>|\|?\])(?P<behind>[ ]*[\w.-]+)?|\]~b\](?P<minimax>\w+)"
 )
@@ -210,7 +225,7 @@ _POLICYS_ROLES = frozenset({"assistant", "model", "ai", "chatbot"})
 _TOOLS_ROLES = frozenset({"tool", "tools", "ipython", "function", "functions", "observation", "environment"})
 _USERS_ROLES = frozenset({"user", "human"})
 _OTHERS_ROLES = _TOOLS_ROLES | _USERS_ROLES | {"system", "developer"}
-# The words of a mark's name: of those that begin a turn, and of those around what a tool answered
+# Words in the names of marks: those that begin a turn, those without a role, and those around a tool's answer
 _BEGINS = frozenset({"start", "begin", "bos", "bot", "bom", "turn"})
 _PLAIN = _BEGINS | {"im", "of", "role", "header", "id", "token", "message", "seed", "hy"}
 _TOOLS = frozenset({"tool", "tools", "function", "functions", "code", "execution"})
@@ -220,7 +235,7 @@ _HEADER_REST = re.compile(
     r"(?:<\|(?:end_header_id|header_end|im_middle|message|end_of_role|start_response)\|>)?\n*",
     re.IGNORECASE,
 )
-# What a template may begin the policy's turn with
+# The text with which a template may begin the policy's turn
 _THINKS = re.compile(r"(?:\s|</?think>)*+")
 # Before the mark that names the role
 _COHERES_START = "<|START_OF_TURN_TOKEN|>"
@@ -237,20 +252,19 @@ def as_rollout(
     gym_env: object = None,
     shared: object = None,
 ) -> tuple[WorkflowTask, WorkflowOutput]:
-    """One sample of a trainer's batch as a task and its output.
+    """One sample of a trainer's batch as the task and the output that judges take.
 
     Args:
-        prompt: plain text, or chat messages; the last user message is then the query, without what a chat template
-            wrote around it; see `question_in`.
+        prompt: plain text, or chat messages, of which the last user message is the query; see `question_in`.
         completion: plain text, or the chat messages that the policy added; see `final_text`.
-        metadata: the dataset's columns. The task gets them, and so does the output, because there is no workflow here
-            that would pass `target` and `nums` to the judge. `task_id` names the task; without one it is a digest of
-            prompt and `shared`.
+        metadata: the data set's columns. The task gets them, and so does the output, because there is no workflow here
+            that would pass columns such as `target` to the judge. `task_id` is the task's id; without one it is a
+            digest of the prompt and `shared`.
         gym_env: the environment the episode ran in, for judges that ask the environment.
-        shared: what the completions of one group have in common; by default the metadata.
+        shared: the data that the completions of one advantage group have in common; by default the metadata.
 
     Raises:
-        JudgeError: the prompt or the completion is something else; or as `final_text`.
+        JudgeError: the prompt or the completion is neither a text nor chat messages; or as `final_text`.
     """
     for name, value in (("prompt", prompt), ("completion", completion)):
         if not isinstance(value, str) and not _are_messages(value):
@@ -261,7 +275,7 @@ def as_rollout(
     task_id = id_text(metadata.get("task_id")) or _digest(prompt, dict(metadata) if shared is None else shared)
     task = Task(main_query=query, init_messages=messages, task_id=task_id, metadata=dict(metadata))
     output = WorkflowOutput(metadata={**metadata, "final_answer": final_text(completion)})
-    # a column of this name is a conversation of the data set's, often the model answer: no turn of it is the policy's
+    # a column of this name is the data set's own conversation, often with a model answer: no turn of it is the policy's
     output.metadata.pop("messages", None)
     if not isinstance(completion, str):
         output.metadata["messages"] = [dict(message) for message in completion]
@@ -269,17 +283,21 @@ def as_rollout(
 
 
 def _are_messages(value: object) -> bool:
-    """Whether `value` holds mappings that say who wrote them; that of another format, `{"from": "gpt"}`, does not."""
+    """Whether `value` is a list of mappings with a `role`, such as `{"role": "user"}`; it may be empty.
+
+    False for messages of a different format, such as `{"from": "gpt"}`.
+    """
     if not isinstance(value, Collection) or isinstance(value, Mapping | bytes):
         return False
     return all(isinstance(turn, Mapping) and isinstance(turn.get("role"), str) for turn in value)
 
 
 def question_in(text: str) -> str:
-    """What the user asked last in a prompt that a chat template made one text of; any other text as it is.
+    r"""The user's last question in a prompt that a chat template joined to one text; any other text as it is.
 
-    Such a text ends with the header of the policy's turn, and begins with a template's mark where more follows that
-    header, as it does when the policy's turn is begun for it.
+    `"<|im_start|>user\nWhat is 2+2?<|im_end|>\n<|im_start|>assistant\n"` gives `What is 2+2?`. Such a text ends with
+    the header of the policy's turn. If more text follows that header, because the policy's turn is begun for it, the
+    text must also begin with a template's mark.
     """
     if not (headers := _headers(text)) or not headers[-1].policys:
         return text
@@ -290,7 +308,7 @@ def question_in(text: str) -> str:
         if not header.policys:
             turn.append(header)
             continue
-        # what a user quotes is no header; what a tool answered may stand in a user's turn
+        # a header that a user quotes is none; a tool's answer may be written in a user's turn
         place = next((place for place, each in enumerate(turn) if each.users), None)
         if place is not None and (found := _between(text, turn[place], [*turn[place + 1 :], header])) is not None:
             asked = found
@@ -299,7 +317,13 @@ def question_in(text: str) -> str:
 
 
 def _between(text: str, asks: _Header, behind: Sequence[_Header]) -> str | None:
-    """A user's turn up to the policy's header, the last of `behind`; None where it is what a tool answered."""
+    """The text of a user's turn, up to the policy's header; None if the turn only holds a tool's answer.
+
+    Args:
+        text: the whole prompt.
+        asks: the header of the user's turn.
+        behind: the headers after it, the last one the policy's.
+    """
     start = _behind(text, asks)
     if not text[start : behind[0].start].strip() and len(behind) > 1:
         return None
@@ -308,20 +332,21 @@ def _between(text: str, asks: _Header, behind: Sequence[_Header]) -> str | None:
 
 
 def is_chat(value: object) -> bool:
-    """Whether `value` is a list of chat messages that is not empty."""
+    """Whether `value` is a list of chat messages with a `role`, and not empty."""
     turns = value if isinstance(value, list) else []
     return bool(turns) and all(isinstance(turn, Mapping) and "role" in turn for turn in turns)
 
 
 def policys_turns(messages: Sequence[Any], turns: int = 0) -> int:
-    """The index of the message with which the policy's part of a conversation begins; the part goes to the end.
+    """The index at which the policy's response begins in a conversation: 1 if the roles are user, assistant, tool,
+    assistant.
 
-    It holds the policy's turns, and what tools and environments said between them.
+    The response goes to the end: it holds the policy's turns, and the answers of tools and environments between them.
 
     Args:
         messages: the conversation.
-        turns: how many of the policy's turns the part holds, where that is known: a user may have answered between
-            these. By default the part begins behind the last message that neither the policy nor a tool nor an
+        turns: how many of the policy's turns the response holds, if that is known: a user may have answered between
+            these. With 0, the response begins behind the last message that neither the policy nor a tool nor an
             environment wrote.
     """
     own = [place for place, message in enumerate(messages) if message.get("role") in _POLICYS_ROLES] if turns else []
@@ -334,14 +359,14 @@ def policys_turns(messages: Sequence[Any], turns: int = 0) -> int:
 
 
 def final_text(completion: Prompt) -> str:
-    """The policy's final answer: the `last_turn` of the text, or of the last message when the assistant wrote it, else
-    `""`.
+    """The policy's final answer: the `last_turn` of the text, or of the last message if the assistant wrote it.
 
-    An episode that was cut off after a tool's answer has no final answer: an earlier message must not stand for it. A
-    message is read as a text is: some trainers hand over all turns as one message of the assistant's.
+    It is empty if the last message is not the assistant's: an episode that was cut off after a tool's answer has no
+    final answer, and an earlier message must not pass for it. A message may hold several turns, as a text may: some
+    trainers hand over all turns as one message of the assistant.
 
     Raises:
-        JudgeError: no message is the policy's, and who wrote one is not known.
+        JudgeError: no message is the policy's, and a message has an unknown role.
     """
     if isinstance(completion, str):
         return last_turn(completion)
@@ -355,24 +380,25 @@ def final_text(completion: Prompt) -> str:
 
 
 def message_text(content: object) -> str:
-    """The text of a chat message's content: a str, a block or a list of blocks whose texts are joined, or None.
+    """The text of a chat message's `content`, which is a text, None, a block or a list of blocks.
 
-    Only text blocks count: a model's thoughts, for example, do not.
+    The texts of blocks are joined: `[{"type": "text", "text": "5"}]` gives `5`. Only text blocks count: a model's
+    thoughts, for example, do not.
 
     Raises:
-        JudgeError: the content is something else: it may hold an answer, which nobody read.
+        JudgeError: the content is something else, which might hold an answer that is not read here.
     """
     if isinstance(content, str):
         return content
     if content is None or is_nan(content):
         return ""
-    # a list out of Parquet
+    # Parquet gives lists as numpy arrays
     plain: Any = content.tolist() if type(content).__module__ == "numpy" else content  # type: ignore[attr-defined]
     blocks = [plain] if isinstance(plain, Mapping) else plain
     known = isinstance(blocks, list | tuple) and all(isinstance(block, str | Mapping) for block in blocks)
     if not known:
         raise input_error(f"a message's content is a text or a list of blocks, got {content!r:.100}")
-    # a table gives all blocks the same keys, with null where one of them has none
+    # a table gives all blocks the same keys, with null if a block lacks one
     texts = [
         block if isinstance(block, str) else block.get("text")
         for block in blocks
@@ -382,7 +408,7 @@ def message_text(content: object) -> str:
 
 
 def without_end_markers(text: str) -> str:
-    """`text` without the end-of-turn markers of the common chat templates after it."""
+    """`text` without the end-of-turn markers of common chat templates at its end: `5` for `5<|im_end|>`."""
     end = len(text)
     # cut once: a policy may end its text with a hundred thousand markers
     while ending := next((marker for marker in _END_MARKERS if text.endswith(marker, 0, end)), None):
@@ -391,12 +417,13 @@ def without_end_markers(text: str) -> str:
 
 
 def last_turn(text: str) -> str:
-    """The policy's last turn of `text`, without end markers: what a tool or a user said in it is not the policy's.
+    """The policy's last turn in the text of a response, without end markers.
 
-    Only turns between a chat template's own marks can be told apart. Where a user's, a tool's or a system's turn stands
-    in the text, the policy's last turn is what follows it and the next assistant's header, or the mark that ends a
-    tool's answer; it is empty where none follows. The header of another's turn at the very end is only how the policy
-    ended its own.
+    A response of several turns also holds what tools and users said; that is not the policy's answer. Only turns with
+    a chat template's own marks between them can be separated. If the text has a turn of a user, a tool or the system,
+    the policy's last turn is what follows the next assistant's header, or the mark that ends a tool's answer; it is
+    empty if no such header or mark follows. A header of a different role at the very end is ignored: the policy only
+    ended its turn with it.
     """
     headers = _headers(text)
     if headers and headers[-1].end == len(text.rstrip()) and not headers[-1].policys:
@@ -409,7 +436,7 @@ def last_turn(text: str) -> str:
 
 
 class _Header(NamedTuple):
-    """Where a turn's header stands, and whether the policy's turn follows it, or a user's."""
+    """The position of the header of a turn in a text, and whether the policy's turn (or a user's) follows it."""
 
     start: int
     end: int
@@ -422,15 +449,15 @@ def _headers(text: str) -> list[_Header]:
 
 
 def _behind(text: str, header: _Header) -> int:
-    """Where the turn of a header begins."""
+    """The position in `text` at which the turn after `header` begins, behind the rest of the header's marks."""
     rest = _HEADER_REST.match(text, header.end)
     return rest.end() if rest else header.end
 
 
 def _header(mark: re.Match[str]) -> _Header | None:
-    """The header that a mark is, or begins; None for any other mark.
+    """The header of a turn that a chat template's mark is, or begins: `<|im_start|>assistant`; None for other marks.
 
-    Behind a mark that begins turns any word is a role, as a tool's own name is; only the policy's are understood.
+    Any word behind a mark that begins a turn is a role, even a tool's own name.
     """
     start, shown = mark.start(), mark[0]
     if mark["minimax"]:
@@ -440,7 +467,7 @@ def _header(mark: re.Match[str]) -> _Header | None:
     end = mark.start("behind") if mark["behind"] else mark.end()
     words = frozenset(re.split("[_▁:]", name.lstrip("/")))
     closes = name.startswith("/") or "end" in words or bool(re.match(r"<\w+\|>|\[/", shown))
-    # d[tool_output] is code, [TOOL_RESULTS] is Mistral's
+    # `d[tool_output]` is code, while `[TOOL_RESULTS]` is a mark of Mistral's template
     written = not re.match(r"\[\w", shown) or mark["name"].isupper()
     if written and (words == {"inst"} or (words & _TOOLS and words & _ANSWERS)):
         return _Header(start, end, closes, words == {"inst"} and not closes)
@@ -450,17 +477,17 @@ def _header(mark: re.Match[str]) -> _Header | None:
     named = words - _PLAIN
     if barred and len(named) == 1 and named <= _POLICYS_ROLES | _OTHERS_ROLES:
         return _Header(start, end, named <= _POLICYS_ROLES, named <= _USERS_ROLES)
-    # a tag without bars is a template's only where a role follows: <start_of_turn>user
+    # a tag without bars is a template's only if a role follows: <start_of_turn>user
     if named or not words & _BEGINS or not (behind if barred else behind in _POLICYS_ROLES | _OTHERS_ROLES):
         return None
     return _Header(start, mark.end(), behind in _POLICYS_ROLES, behind in _USERS_ROLES)
 
 
 def ground_truth_metadata(ground_truth: object) -> dict[str, Any]:
-    """A trainer's ground truth as task metadata: under `answer`, and the fields of a record beside it.
+    """A trainer's ground truth as a task's metadata: `{"answer": "5"}` for `"5"`.
 
-    A record is a mapping or a JSON object in a str, as data sets carry `{"target": 24, "numbers": [1, 2, 3, 4]}` in a
-    single column. A record's own `answer` is the answer; otherwise the ground truth stays there as it came.
+    If it is a mapping, or a JSON object in a text such as `{"target": 24, "numbers": [1, 2, 3, 4]}`, its fields are
+    added to the metadata. Its own `answer` is then the answer; without one, `answer` is the ground truth as it came.
     """
     plain = without_numpy(ground_truth)
     packed = isinstance(plain, str) and plain.lstrip().startswith("{") and len(plain) <= _JSON_CHARS
@@ -469,8 +496,10 @@ def ground_truth_metadata(ground_truth: object) -> dict[str, Any]:
 
 
 def id_text(task_id: object) -> str:
-    """A column's value as the task's id; empty where there is no id. Where a cell is missing, a data frame turns
-    integers into floats and the missing cell into NaN; NaN as an id would put unrelated rows into one group.
+    """A cell as a task's id: `7` for 7 and for 7.0; empty for None and NaN.
+
+    If a cell is missing, a data frame turns the column's integers into floats and the missing cell into NaN. With NaN
+    as their id, unrelated rows would be one group.
     """
     plain = without_numpy(task_id)
     if isinstance(plain, float):
@@ -479,19 +508,19 @@ def id_text(task_id: object) -> str:
 
 
 def _digest(prompt: Prompt, shared: object) -> str:
-    """An id that is equal for the completions of one advantage group, which share a prompt and its columns."""
+    """A task id made from the prompt and its columns, which the completions of one advantage group share."""
     told = repr((prompt, shared))
     if _ADDRESS.search(told):
         told = repr((prompt, _without_addresses(shared)))
     return hashlib.blake2b(told.encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
-# An object that is decoded anew for each sample, such as an image, is shown with its address
+# The `repr` of an object holds its address, which differs if the object, such as an image, is decoded for each sample
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
 def _without_addresses(value: Any) -> Any:
-    """`value` without the addresses of its objects; texts may speak of addresses, and keep them."""
+    """`value` with its objects as texts without their addresses (` at 0x7f…`); texts are not changed."""
     if isinstance(value, Mapping):
         return {key: _without_addresses(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -1,7 +1,7 @@
-"""The rows of each trainer, read into a task and an output, one function a form.
+"""Reads the rows of each trainer as a task and an output: TRL, verl, OpenRLHF, slime and miles, Trinity-RFT, NeMo-Gym.
 
-TRL, verl, OpenRLHF, slime and miles, Trinity-RFT and NeMo-Gym: rows of their data sets with a response, of the files
-that they dump, and requests of their reward wires.
+They are rows of a data set with a response, rows of the files that a trainer dumps, and the requests that it sends to a
+reward service.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from agentscope_tuner.records.formats.sample import (
 
 
 def read_trl(row: Mapping[str, Any]) -> Pair:
-    """`{"prompt": …, "completion": …, <columns>}`; both are texts or chat messages.
+    """Read a row of TRL: `{"prompt": …, "completion": …, <columns>}`; both are texts or chat messages.
 
-    Where there is no `completion`, `messages` may hold the whole conversation, whose last turns are the completion.
+    Without `completion`, `messages` may hold the whole conversation, whose last turns are the completion.
 
     Raises:
-        JudgeError: it has no prompt or completion, or they are neither texts nor chat messages.
+        JudgeError: the row has no prompt or completion, or they are neither texts nor chat messages.
     """
     prompt: Any
     completion: Any
@@ -55,11 +55,13 @@ _RESPONSES = ("response", "solution_str", "output", "responses")
 
 
 def read_verl(row: Mapping[str, Any]) -> Pair:
-    """`{"data_source", "prompt": [messages], "reward_model": {"ground_truth"}, "extra_info", "response"}`, or a dumped
-    `{"input", "output", "gts", "score", "step"}`.
+    """Read a row of verl, of one of two forms.
+
+    A row of a data set with a response is `{"data_source", "prompt": [messages], "reward_model": {"ground_truth"},
+    "extra_info", "response"}`. A dumped row is `{"input", "output", "gts", "score", "step"}`.
 
     Raises:
-        JudgeError: it has no prompt or no response.
+        JudgeError: the row has no prompt or no response.
     """
     prompt_key, prompt = first(row, "prompt", "input")
     answer_key, answer = first(row, *_RESPONSES)
@@ -67,7 +69,7 @@ def read_verl(row: Mapping[str, Any]) -> Pair:
     model, info = row.get("reward_model"), row.get("extra_info")
     info = info if isinstance(info, Mapping) else {}
     rest = {key: value for key, value in row.items() if key not in (prompt_key, answer_key, "extra_info")}
-    # As in the adapter: extra_info may have an `answer` of its own, but the ground truth wins
+    # As in verl's adapter: extra_info may have an `answer` of its own, but the ground truth takes precedence
     truth = truth_of(model, "ground_truth") if isinstance(model, Mapping) else truth_of(row, "ground_truth", "gts")
     metadata = {**rest, **info, **truth}
     if (index := id_text(info.get("index"))) and "data_source" in row:
@@ -80,7 +82,9 @@ _SURE_CHARS = 32
 
 
 def read_openrlhf(row: Mapping[str, Any]) -> Pair:
-    """A sample of the wire, or `{"prompt" or "input": …, "response" or "output": …, "label" or "answer": …}`.
+    """Read a row of OpenRLHF: a request to its reward service (see `decode_openrlhf_request`), or a dumped row.
+
+    A dumped row is `{"prompt" or "input": …, "response" or "output": …, "label" or "answer": …}`.
 
     Raises:
         JudgeError: the row has neither form.
@@ -94,13 +98,14 @@ def read_openrlhf(row: Mapping[str, Any]) -> Pair:
 
 
 def decode_openrlhf_request(payload: Mapping[str, Any]) -> Pair:
-    """The sample in OpenRLHF's `{"query": [prompt + response], "prompts": [...], "labels": [...]}`.
+    """Read OpenRLHF's request for a reward: `{"query": [prompt + response], "prompts": [...], "labels": [...]}`.
 
-    The label is the ground truth: `task.metadata["answer"]`, and the fields of a record (a JSON object) beside it.
+    The label is the ground truth: it becomes `task.metadata["answer"]`, and the fields of a record (a JSON object) are
+    added to the metadata.
 
     Raises:
         JudgeError: the lists do not hold exactly one sample, as OpenRLHF sends it; or the query does not begin with its
-            prompt, so that the policy's part cannot be told.
+            prompt, so that it is unknown where the response begins.
     """
     columns = [payload.get(key) for key in ("query", "prompts", "labels")]
     if not all(isinstance(column, list | tuple) and len(column) == 1 for column in columns):
@@ -116,10 +121,11 @@ def decode_openrlhf_request(payload: Mapping[str, Any]) -> Pair:
 def response_of(query: str, prompt: str) -> str:
     """The policy's response: `query` without `prompt` before it and without end-of-turn markers after it.
 
-    OpenRLHF cuts long prompts from the left, so the query may begin anywhere within the prompt.
+    `response_of("What is 2+2?4", "What is 2+2?")` is `4`. OpenRLHF cuts long prompts from the left, so the query may
+    begin with the last part of the prompt alone.
 
     Raises:
-        JudgeError: the query begins with no end part of the prompt.
+        JudgeError: the query does not begin with the prompt or a sufficiently long last part of it.
     """
     kept = len(prompt) if query.startswith(prompt) else _overlap(prompt, query)
     if kept < min(len(prompt), _SURE_CHARS):
@@ -129,8 +135,11 @@ def response_of(query: str, prompt: str) -> str:
 
 
 def _overlap(prompt: str, query: str) -> int:
-    """The length of the longest suffix of `prompt` with which `query` begins, in linear time (Knuth, Morris, Pratt)."""
-    # None is equal to no character, so that no match goes over the end of the query's beginning
+    """The length of the longest suffix of `prompt` with which `query` begins: 2 for `abcab` and `abX`.
+
+    It takes linear time (Knuth, Morris, Pratt).
+    """
+    # None is equal to no character, so that no match extends from the query into the prompt
     joined = [*query[: len(prompt)], None, *prompt]
     lengths = [0] * len(joined)
     for index in range(1, len(joined)):
@@ -146,10 +155,12 @@ def _shape(column: object) -> str:
 
 
 def read_slime(row: Mapping[str, Any]) -> Pair:
-    """A row of a data set or a dump: `prompt` (or `messages`), `response`, `label` and `metadata`.
+    """Read a row of slime or miles, of a data set or a dump: `{"prompt", "response", "label", "metadata"}`.
+
+    The prompt may also be named `messages` or `input`.
 
     Raises:
-        JudgeError: it has no prompt or response.
+        JudgeError: the row has no prompt or response.
     """
     prompt = first(row, "prompt", "messages", "input")[1]
     metadata = row.get("metadata")
@@ -160,11 +171,11 @@ def read_slime(row: Mapping[str, Any]) -> Pair:
 
 
 def as_pair(sample: Any, answer: str | None = None) -> Pair:
-    """A `Sample` as a task and its output: the label is the ground truth; the sample's metadata are added.
+    """A `Sample` object of slime or miles as a task and its output: the label is the ground truth.
 
     Args:
-        sample: slime's or miles' own.
-        answer: the policy's last turn, where the response holds several turns.
+        sample: the object; its metadata become the task's.
+        answer: the policy's last turn, if the sample's response holds several turns; None to take the response.
 
     Raises:
         JudgeError: the sample has no prompt or response of slime's type.
@@ -178,10 +189,10 @@ def as_pair(sample: Any, answer: str | None = None) -> Pair:
 
 
 def decode_slime_request(payload: Mapping[str, Any]) -> Pair:
-    """The sample in slime's `{"prompt": …, "response": …, "label": …}`.
+    """Read slime's request for a reward: `{"prompt": …, "response": …, "label": …}`.
 
     Raises:
-        JudgeError: the request has another shape.
+        JudgeError: the request has a different form.
     """
     if not {"prompt", "response", "label"} <= payload.keys():
         raise input_error(f"slime sends prompt, response and label, got {sorted(payload)!r}")
@@ -189,7 +200,17 @@ def decode_slime_request(payload: Mapping[str, Any]) -> Pair:
 
 
 def pair(prompt: object, response: object, label: object, metadata: Mapping[str, Any]) -> Pair:
-    """A sample's parts as a task and its output; see `as_pair`."""
+    """The task and the output made from the parts of a slime sample; the label is the ground truth.
+
+    Args:
+        prompt: a text or chat messages.
+        response: the policy's text.
+        label: the ground truth; None to look for it in the metadata.
+        metadata: becomes the task's metadata.
+
+    Raises:
+        JudgeError: the prompt or the response has a different type.
+    """
     messages = isinstance(prompt, list) and all(isinstance(message, Mapping) for message in prompt)
     if not isinstance(prompt, str) and not messages:
         raise input_error(f"a sample's prompt must be a str or chat messages, got {prompt!r:.100}")
@@ -202,10 +223,12 @@ def pair(prompt: object, response: object, label: object, metadata: Mapping[str,
 
 
 def read_trinity(row: Mapping[str, Any]) -> Pair:
-    """`{"eid", "prompt_text", "response_text" or "messages", "info", "reward"}`; the truth is looked for in `info`.
+    """Read an experience of Trinity-RFT: `{"eid", "prompt_text", "response_text" or "messages", "info", "reward"}`.
+
+    The ground truth is taken from `info`.
 
     Raises:
-        JudgeError: it has neither a prompt with a response nor messages.
+        JudgeError: the row has neither a prompt with a response nor messages.
     """
     eid = row.get("eid")
     names = eid if isinstance(eid, Mapping) else {}
@@ -226,18 +249,18 @@ def read_trinity(row: Mapping[str, Any]) -> Pair:
 
 
 _PROTOCOL_FIELDS = frozenset({"responses_create_params", "response", "verifier_metadata"})
-# What NeMo-Gym adds to a row, which differs between the samples of one prompt
+# How the fields begin that NeMo-Gym adds to a row, and that differ between the samples of one prompt
 _OF_A_ROLLOUT = "_ng_"
 
 
 def decode_nemo_gym_request(payload: Mapping[str, Any]) -> Pair:
-    """The rollout in a request: `{"responses_create_params": {"input": …}, "response": <OpenAI Response>, …}`.
+    """Read NeMo-Gym's request: `{"responses_create_params": {"input": …}, "response": <OpenAI Response>, …}`.
 
-    The dataset's own fields, beside those or under `verifier_metadata`, become `task.metadata`; where there is no
-    `answer` among them, `expected_answer` or `ground_truth` is the ground truth.
+    The data set's own fields, beside these or under `verifier_metadata`, become `task.metadata`. The ground truth is
+    their `answer`, `expected_answer` or `ground_truth`.
 
     Raises:
-        JudgeError: the request has another shape.
+        JudgeError: the request has a different form.
     """
     params, response = payload.get("responses_create_params"), payload.get("response")
     if not isinstance(params, Mapping) or not isinstance(response, Mapping):
@@ -255,7 +278,7 @@ def decode_nemo_gym_request(payload: Mapping[str, Any]) -> Pair:
 
 
 def _last_message(output: list[Mapping[str, Any]]) -> str:
-    """The text of the last item, when it is the policy's message: an episode that ends in a call has no answer."""
+    """The text of the last item of a Response, if it is the policy's message; empty if the episode ends in a call."""
     last = output[-1] if output else {}
     if not output or (last.get("type") or "message") != "message":
         return ""
