@@ -324,7 +324,7 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
         self.rows.finish([(block, self.work.failed(block, error))])
 
     def _drop_untouched(self) -> None:
-        """Drop the waiting blocks, except those that come before a finished or begun one: the output must have no gap."""
+        """Drop the waiting blocks, except those before a finished or begun block: the output must have no gap."""
         in_hand = [worker.jobs[0].blocks[0].number for worker in self.workers if worker.jobs]
         furthest = max([self._furthest, *in_hand])
         dropped = [*self._inbox, *(block for block in self._again if block.number >= furthest)]

@@ -24,13 +24,13 @@ _GATHERED_LINES, _GATHERED_BYTES = 64, 2**18
 
 @dataclass(slots=True, kw_only=True)
 class Block(ABC):
-    """Neighbouring rows of the input, on their way through an engine. They are sent to other processes, by pickle.
+    """Neighbouring rows of the input, unparsed: the unit that a reader gives an engine, and that is sent to workers.
 
     Attributes:
-        number: where it begins in the run: the first block at 0, each other where the block before it ends.
-        results: the results, where they are known before judging; such a block is passed on and not judged.
-        deaths: workers that died while they judged it.
-        conversion: turns each of its lines, a trainer's row, into a rollout; None where they are rollouts.
+        number: the position at which it begins in the run: 0 for the first block, else the `end` of the block before.
+        results: the results if they are known before judging; such a block is passed on and not judged.
+        deaths: how many workers died while they judged it.
+        conversion: turns each of its lines, a trainer's row, into a rollout; None if they are rollouts already.
         span: its length in the run, at least 1, in bytes or in rows. When it is cut in two, the spans of its parts add
             up to its span.
         size: roughly how many bytes it keeps in memory.
@@ -51,29 +51,32 @@ class Block(ABC):
 
     @property
     def end(self) -> int:
-        """Where the next block begins."""
+        """The position in the run at which the next block begins, in the units of `span`."""
         return self.number + self.span
 
     @abstractmethod
     def unconverted(self) -> Iterator[Any]:
-        """The rows in order, each a `Line` or another item that engines accept, as they were read."""
+        """The rows in order as they were read, before `conversion`: each a `Line`, or another item for the engine."""
 
     def items(self) -> Iterator[Any]:
-        """The rows in order, each a rollout or what engines make a failed row of."""
+        """The rows in order, after `conversion`: each a line with a rollout, or with the problem that makes it fail."""
         return self.unconverted() if self.conversion is None else map(self.conversion, self.unconverted())
 
     def steps(self) -> int:
-        """In how many steps it is judged: a row each, unless it has to be judged as a whole."""
+        """The number of steps in which it is judged: one for each row, or 1 if it has to be judged as a whole."""
         return sum(1 for _ in self.unconverted())
 
     def split(self, span: int) -> tuple[Block, Block | None]:
-        """A part of about `span`, at least one row, and the rest, or None where nothing is left."""
+        """Cut off a first part of about `span` (bytes or rows), at least one row; returns it and the rest.
+
+        The rest is None if nothing is left.
+        """
         return self.cut(span)
 
     def cut(self, steps: int) -> tuple[Block, Block | None]:
-        """Two blocks: the rows that the first `steps` steps judge (at least one step), and the others.
+        """Cut off the rows that the first `steps` steps judge (at least one step); returns them and the rest.
 
-        None instead of the second where there are no others.
+        The rest is None if nothing is left.
         """
         return self, None
 
@@ -86,12 +89,12 @@ class Block(ABC):
 
 @dataclass(slots=True)
 class TextBlock(Block):
-    """Whole lines of a JSONL file, unchanged.
+    """A block of whole lines of a JSONL file, as bytes that are not yet split into lines.
 
     Attributes:
-        name: the file's, for messages.
-        first: the number of the first line.
-        data: the lines with their ends; the last line of a file may lack it.
+        name: the file's name, for messages.
+        first: the number of the first line, from 1.
+        data: the lines with their line breaks; the last line of a file may lack one.
     """
 
     name: str
@@ -100,16 +103,16 @@ class TextBlock(Block):
 
     @property
     def span(self) -> int:
-        """See Block: bytes."""
+        """The block's length in the run: its number of bytes, 4 for the two lines `a` and `b`."""
         return len(self.data)
 
     @property
     def size(self) -> int:
-        """See Block."""
+        """The bytes that it keeps in memory."""
         return len(self.data)
 
     def unconverted(self) -> Iterator[Line]:
-        """The lines, without blank lines; a line that is too long has a problem."""
+        """The lines, without blank lines; a line of more than `MAX_LINE_BYTES` has a problem in place of its text."""
         name = self.name
         for number, whole in enumerate(self.data.split(b"\n"), self.first):
             if len(whole) > MAX_LINE_BYTES:
@@ -122,11 +125,11 @@ class TextBlock(Block):
                 yield Line(f"{name}:{number}", raw)
 
     def split(self, span: int) -> tuple[Block, Block | None]:
-        """See Block."""
+        """Cut off whole lines of at least `span` bytes; returns them and the rest, which is None if nothing is left."""
         return self._cut_at(self.data.find(b"\n", max(span - 1, 0)) + 1)
 
     def cut(self, steps: int) -> tuple[Block, Block | None]:
-        """See Block."""
+        """Cut off the first `steps` rows; returns them and the rest, which is None if nothing is left."""
         end = 0
         while steps and (end := self.data.find(b"\n", start := end) + 1):
             steps -= _holds_row(self.data[start:end], first=self.first == 1 and not start)
@@ -143,11 +146,12 @@ class TextBlock(Block):
 
 @dataclass(slots=True)
 class LineBlock(Block):
-    """Lines that were made singly: from a trainer's rows, with an earlier run's verdicts, or to be judged together.
+    """A block of separate lines: rows of Parquet or CSV, lines with an earlier run's verdicts, or an advantage group.
 
     Attributes:
-        held: their bytes.
-        is_group: whether the lines have to be judged as a whole.
+        lines: the lines, or other items that the engine judges.
+        held: roughly how many bytes they keep in memory.
+        is_group: whether the lines have to be judged as a whole, as an advantage group.
     """
 
     lines: tuple[Any, ...]
@@ -156,24 +160,24 @@ class LineBlock(Block):
 
     @property
     def size(self) -> int:
-        """See Block."""
+        """Roughly how many bytes it keeps in memory."""
         return self.held
 
     @property
     def span(self) -> int:
-        """See Block: rows."""
+        """The block's length in the run: its number of lines, or 1 if they are judged as a whole."""
         return 1 if self.is_group else len(self.lines)
 
     def unconverted(self) -> Iterator[Any]:
-        """See Block."""
+        """The lines as they were read, before `conversion`."""
         return iter(self.lines)
 
     def steps(self) -> int:
-        """See Block."""
+        """The number of steps in which it is judged: one for each line, or 1 if they are judged as a whole."""
         return self.span
 
     def cut(self, steps: int) -> tuple[Block, Block | None]:
-        """See Block."""
+        """Cut off the first `steps` lines; returns them and the rest. A group is not cut: the rest is None."""
         head, tail = self.lines[: max(steps, 1)], self.lines[max(steps, 1) :]
         if self.is_group or not tail:
             return self, None
@@ -182,9 +186,13 @@ class LineBlock(Block):
 
 
 def read_blocks(stream: BinaryIO, name: str) -> Iterator[Block]:
-    """The lines of a JSONL stream in blocks, one for each read of the stream.
+    """The lines of a JSONL stream in blocks of about 256 KiB, which engines judge.
 
-    A line of more than `MAX_LINE_BYTES` has a problem; at most that and a block of it are held in memory.
+    A line of more than `MAX_LINE_BYTES` is not kept: a block of its own says that it is too long.
+
+    Args:
+        stream: the stream.
+        name: the file's name, for messages.
     """
     read = getattr(stream, "read1", stream.read)
     number, begun = 1, bytearray()
@@ -225,7 +233,7 @@ def read_rows(stream: BinaryIO, name: str) -> Iterator[Row]:
 
 
 def limited(blocks: Iterable[Block], rows: int) -> Iterator[Block]:
-    """The blocks of the first `rows` rows, at least one; the input is read no further."""
+    """The blocks of the first `rows` rows of the input (at least one), for `--limit`; no block after them is read."""
     left = rows
     for block in blocks:
         if (held := sum(1 for _ in block.items())) >= left:
@@ -236,7 +244,7 @@ def limited(blocks: Iterable[Block], rows: int) -> Iterator[Block]:
 
 
 def gathered(lines: Iterable[Any]) -> Iterator[Block]:
-    """Blocks of single lines. Lines before an error are passed on before the error is raised."""
+    """Gather single lines into blocks of up to 64 lines. If reading raises an error, the lines before it come first."""
     for taken, size in batches(lines, lambda line: len(line.raw), _GATHERED_LINES, _GATHERED_BYTES):
         yield LineBlock(tuple(taken), size)
 
@@ -244,7 +252,17 @@ def gathered(lines: Iterable[Any]) -> Iterator[Block]:
 def batches(
     items: Iterable[T], size_of: Callable[[T], int], most: int, most_bytes: int
 ) -> Iterator[tuple[list[T], int]]:
-    """Neighbours in lists that are bounded in number and in bytes, each with its bytes; those before an error, too."""
+    """Split `items` into lists of neighbours that are bounded in number and bytes, each with its number of bytes.
+
+    With `size_of=len` and `most=2`, `aa`, `bb`, `c` give `(["aa", "bb"], 4)` and `(["c"], 1)`. If reading raises an
+    error, the items before it come first.
+
+    Args:
+        items: the items.
+        size_of: the bytes of an item.
+        most: the most items in a list.
+        most_bytes: a list that reaches so many bytes gets no more items.
+    """
     taken: list[T] = []
     size = 0
     try:
@@ -269,14 +287,22 @@ def _holds_row(line: bytes, *, first: bool) -> bool:
 
 
 def _too_long(name: str, number: int, length: int) -> Line:
-    """A line of `length` bytes, which is too long."""
+    """The `Line` in place of a line that is too long: line `number` of the file `name`, of `length` bytes."""
     length = max(length, MAX_LINE_BYTES + 1)
     problem = f"the line has {length} bytes, more than {MAX_LINE_BYTES}: cut the row's texts"
     return Line(f"{name}:{number}", b"", problem)
 
 
 def _skip_rest(read: Any, length: int) -> tuple[int, bytes]:
-    """Read to the end of a line of which `length` bytes are read; returns its whole length, and the bytes after it."""
+    """Read on to the end of a line that is too long, without keeping it.
+
+    Args:
+        read: reads up to so many bytes of the stream.
+        length: how many bytes of the line were read before.
+
+    Returns:
+        The whole length of the line, and the bytes that were read after it.
+    """
     while piece := read(_BLOCK_BYTES):
         rest, ended, behind = piece.partition(b"\n")
         length += len(rest.rstrip(b"\r") if ended else rest)
@@ -286,7 +312,8 @@ def _skip_rest(read: Any, length: int) -> tuple[int, bytes]:
 
 
 def converted(blocks: Iterable[Block], conversion: Conversion) -> Iterator[Block]:
-    """`Conversion.all` for blocks of lines.
+    """The blocks, with `conversion` as what turns their rows into rollouts. `auto` is decided by the first row; if that
+    is a rollout already, the blocks stay as they are.
 
     Raises:
         ConfigError: while iterating: the first row is in no known format.

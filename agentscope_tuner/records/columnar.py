@@ -37,11 +37,12 @@ _OF_A_TASK = frozenset(Task.model_fields)
 
 
 def columnar_lines(file: StoredFile, name: str, start: int = 0, end: int | None = None) -> Iterator[Line]:
-    """The rows `start` to `end` of a file, from 0; `where` counts from 1, as lines do.
+    """The rows `start` to `end` (from 0, without `end`) of a Parquet or Arrow file, as lines of JSON.
 
-    An empty cell (null, or the NaN of data frames) is null; inside a struct its key is left out. Times are texts, and
-    so are decimals with a fraction; whole decimals are integers; bytes are text where they are UTF-8, else base64. A
-    cell that cannot be read fails its row alone; a damaged stretch of the file fails the rows in it.
+    The first row's `where` is `name:1`, as in a file of lines. An empty cell (null, or the NaN of data frames) is null;
+    inside a struct its key is left out. Times are texts, and so are decimals with a fraction; whole decimals are
+    integers; bytes are text if they are UTF-8, else base64. A cell that cannot be read makes its row alone fail; a
+    damaged stretch of the file makes the rows in it fail.
 
     Raises:
         ConfigError: the file cannot be opened, or the extra `parquet` is missing; raised when the first row is read.
@@ -61,10 +62,10 @@ def columnar_lines(file: StoredFile, name: str, start: int = 0, end: int | None 
 
 
 def columnar_extent(file: StoredFile) -> tuple[int, int]:
-    """How many rows a file has, and about how many bytes they take.
+    """The number of rows of a Parquet or Arrow file, and about how many bytes they take.
 
     Raises:
-        ConfigError: it cannot be opened, or the extra `parquet` is missing.
+        ConfigError: the file cannot be opened, or the extra `parquet` is missing.
     """
     if file.name.lower().endswith(PARQUET):
         with open_parquet(file) as parquet:
@@ -74,12 +75,16 @@ def columnar_extent(file: StoredFile) -> tuple[int, int]:
     return sum(rows for rows, _ in _arrow_batches(file, 0, None)), file.size()
 
 
-# How many rows, and the batch of them; a text that says why they cannot be read; or None where they are not wanted
+# A number of rows, and the batch that holds them. In place of the batch, a text says why the rows cannot be read, and
+# None says that they are not wanted
 _Found = tuple[int, Any]
 
 
 def _parquet_batches(file: StoredFile, start: int, end: int | None) -> Iterator[_Found]:
-    """The batches of each row group; where one is damaged, the rest of it is lost."""
+    """The batches of a Parquet file; of a damaged row group the rows from the damage on are lost, and reported so.
+
+    Row groups outside of the rows `start` to `end` are not read.
+    """
     position = 0
     with open_parquet(file) as parquet:
         for group in range(parquet.metadata.num_row_groups):
@@ -89,7 +94,7 @@ def _parquet_batches(file: StoredFile, start: int, end: int | None) -> Iterator[
                 yield rows, None
                 continue
             try:
-                # a thread a column reads no faster here, and keeps memory of each group for the next
+                # threads (one for each column) read no faster here, and keep the memory of each group for the next
                 for batch in parquet.iter_batches(batch_size=BATCH_ROWS, row_groups=[group], use_threads=False):
                     rows -= batch.num_rows
                     yield batch.num_rows, batch
@@ -99,7 +104,9 @@ def _parquet_batches(file: StoredFile, start: int, end: int | None) -> Iterator[
 
 
 def _arrow_batches(file: StoredFile, start: int, end: int | None) -> Iterator[_Found]:
-    """The file's batches. Where it ends too soon, the number of lost rows is unknown: one is."""
+    """The batches of an Arrow file, all of them. If it breaks off, the number of lost rows is unknown: one row is
+    reported as lost.
+    """
     with open_arrow(file) as arrow:
         numbered = hasattr(arrow, "num_record_batches")
         number = 0
@@ -119,7 +126,7 @@ def _arrow_batches(file: StoredFile, start: int, end: int | None) -> Iterator[_F
 
 
 class _Rows:
-    """The rows of a batch: the JSON of each, and what is wrong with it.
+    """Iterates over the rows of a pyarrow batch: for each its JSON, and its problem in words or None.
 
     Raises:
         ConfigError: two columns have the same name, so it is unclear which one is meant.
@@ -138,7 +145,7 @@ class _Rows:
     def __iter__(self) -> Iterator[tuple[bytes, str | None]]:
         try:
             columns = [column.to_pylist(maps_as_pydicts="strict") for column in self._columns.values()]
-        # One of its cells cannot become a Python value: find it
+        # A cell cannot become a Python value: convert cell by cell to find it
         except Exception:  # noqa: BLE001
             yield from map(self._cell_by_cell, range(self._batch.num_rows))
             return
@@ -169,7 +176,14 @@ class _Rows:
 
 
 def _as_written(row: dict[str, Any], in_json: Sequence[str]) -> None:
-    """Restore a row that `columnar_file` wrote: drop other rows' columns, and make its verdict whole."""
+    """Restore, in place, a row that `write_columnar` wrote, so that it equals the scored line.
+
+    Texts of JSON are parsed, columns that only other rows have are dropped, and the verdict gets its empty fields back.
+
+    Args:
+        row: the row.
+        in_json: the columns that hold JSON in text.
+    """
     for name in in_json:
         row[name] = _parsed(row[name])
     for name in [name for name, value in row.items() if value is None]:
@@ -180,9 +194,10 @@ def _as_written(row: dict[str, Any], in_json: Sequence[str]) -> None:
 
 
 def _own_form(row: dict[str, Any]) -> None:
-    """Parse JSON texts where the row is a rollout: its task is an object, or an object's JSON.
+    """If the row is a rollout whose `task` and `output` are JSON in text, parse them, in place.
 
-    Other rows may have text columns with these names. There an output is the policy's text, and must stay a text.
+    A row is a rollout if its task is an object with a task's keys. Other rows may have text columns with the same
+    names: their output is the policy's text, and stays a text.
     """
     task = _parsed(row["task"])
     if not isinstance(task, dict) or not task.keys() & _OF_A_TASK:
@@ -196,12 +211,12 @@ def _own_form(row: dict[str, Any]) -> None:
 
 
 def _parsed(value: Any) -> Any:
-    """The value of a JSON text; any other value unchanged."""
+    """The value that a text of JSON holds: `[1]` for `"[1]"`. Any other text or value is returned unchanged."""
     return json_or(value, value) if isinstance(value, str) else value
 
 
 def _readable(column: Any) -> Any:
-    """The column, with times as texts: Python's times have neither nanoseconds nor years before 1."""
+    """The pyarrow column, with times as texts: Python's times have neither nanoseconds nor years before 1."""
     import pyarrow
 
     try:
@@ -231,7 +246,7 @@ def _readable_type(kind: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A cell as a JSON value."""
+    """A cell as a value that JSON can carry: NaN becomes None, `Decimal("1.50")` becomes `"1.50"`, bytes a text."""
     if value is None or isinstance(value, str | int):
         return value
     if isinstance(value, float):
@@ -270,12 +285,12 @@ _INT64, _EXACT_IN_FLOAT = 2**63, 2**53
 
 
 def write_columnar(lines: Path, target: Path) -> None:
-    """Write the scored rows of `lines` to `target`, whose suffix names the format.
+    """Write the scored rows in the file of lines `lines` to the Parquet or Arrow file `target`, by its suffix.
 
-    Columns are the rows' keys, in the order in which they first appear. `id` is text. `judgement` is a struct, with
-    `reward` null where there is no verdict. A column is bool, int64, double or string where all its rows are. It is
-    JSON in text where the rows differ or hold objects, and always for `task`, `output` and `label`. The file's metadata
-    names these JSON columns, so that a reader gets the same rows.
+    Columns are the rows' keys, in the order in which they first appear. `id` is text. `judgement` is a struct, whose
+    `reward` is null if there is no verdict. A column is bool, int64, double or string if all its rows are. It is JSON
+    in text if the rows differ or hold objects, and always for `task`, `output` and `label`. The file's metadata names
+    these JSON columns, so that a reader gets the same rows.
 
     Raises:
         ConfigError: the extra `parquet` is missing.
@@ -301,11 +316,11 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
 def write_table(lines: Path, target: Path) -> None:
-    """Write the scored rows of `lines` to `target`, a .csv or .tsv, or one packed as .gz.
+    """Write the scored rows in the file of lines `lines` to `target`, a .csv or .tsv file, or one packed as .gz.
 
-    Its columns are the rows' keys, `judgement.reward` and so on. What is nested is JSON in its cell; a verdict that is
-    missing is an empty cell. A text that a spreadsheet would take for a formula gets an apostrophe before it, since
-    policies write texts. `table_row` undoes all of it.
+    The columns are the rows' keys, and one for each part of the verdict, such as `judgement.reward`. A nested value is
+    JSON in its cell; a missing value is an empty cell. A text that a spreadsheet would take for a formula gets an
+    apostrophe before it, as `'=1+1`, since policies write texts. `table_row` undoes all of this.
     """
     columns = list(dict.fromkeys(column for _, row in _rows(lines) for column in _in_columns(row)))
     name = target.name.lower()
@@ -340,7 +355,11 @@ def _table_cell(value: Any) -> str:
 
 
 def table_row(cells: Mapping[str, str]) -> dict[str, Any]:
-    """The row that `write_table` wrote as `cells`; those of any other table as they are."""
+    """The row that `write_table` wrote as `cells`; the row of any other table is returned as it is.
+
+    `{"id": "1", "judgement.status": "judged", "judgement.reward": "1.0"}` gives
+    `{"id": "1", "judgement": {"status": "judged", "reward": 1.0}}`.
+    """
     if f"{_VERDICT_COLUMN}status" not in cells:
         return dict(cells)
     row: dict[str, Any] = {"judgement": {}}
@@ -380,9 +399,10 @@ def _rows(lines: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _kinds(lines: Path) -> tuple[dict[str, str], list[str]]:
-    """The type of each column (bool, int, float, text, json, or judgement), and the names of the verdicts' metrics.
+    """The type of each column, and the names of the verdicts' metrics, by one pass over the file of lines.
 
-    There are no names where there are too many metrics to be columns.
+    A type is `bool`, `small` or `int` (integers), `float`, `text`, `json` or `judgement`. If there are too many metrics
+    to be columns, the list of names is empty.
     """
     kinds: dict[str, set[str]] = {"id": set()}
     metrics: dict[str, None] = {}
@@ -413,7 +433,10 @@ def _kind(name: str, value: Any) -> str:
 
 
 def _kind_of_all(kinds: set[str]) -> str:
-    """The type of a column: integers become floats only where a float holds each of them exactly."""
+    """The type of a column, by the types of its values: `json` if they differ.
+
+    But integers and floats together are `float` if a float holds each integer exactly (`small`).
+    """
     if len(kinds) < 2:
         return next(iter(kinds), "text")
     return "float" if kinds == {"small", "float"} else "int" if kinds == {"small", "int"} else "json"
@@ -435,7 +458,7 @@ def _type_of(kind: str, metrics: Sequence[str]) -> Any:
             ("violations", pyarrow.list_(text)),
             ("error", text),
             ("cause", text),
-            # Not a map type, which Hugging Face's data sets lack
+            # A struct and not a map, a type that Hugging Face's data sets lack
             ("metrics", pyarrow.struct([(name, pyarrow.float64()) for name in metrics]) if metrics else text),
             ("seconds", pyarrow.float64()),
             ("calls", text),

@@ -1,4 +1,6 @@
-"""Reads rows that are no local file of lines: Parquet, Arrow, CSV, gzip, torch files, JSON lists, folders and URLs."""
+"""Reads rows from everything but a local file of JSON lines: Parquet, Arrow, CSV, gzip, torch files, JSON lists,
+folders and URLs.
+"""
 
 from __future__ import annotations
 
@@ -46,30 +48,33 @@ _SUFFIXES = _TEXT + _PACKED
 _SAVED, _SAVED_SPLITS = "state.json", "dataset_dict.json"
 _SPLIT = re.compile(r"(?<![a-z])(train|test|validation|valid|val|dev|eval)(?![a-z])", re.IGNORECASE)
 
-# What stands beside rows: what `watch` and `view` write, and what describes a Hugging Face data set
+# Files beside the rows: those that `watch` and `view` write, and those that describe a Hugging Face data set
 _BESIDE = re.compile(r"(?:.+\.)?(?:alarms|labels)\.jsonl|dataset_infos?\.json|state\.json|dataset_dict\.json")
-# A file's beginning tells whether it is one list: the first line of a file of lines is hardly longer
+# The beginning of a file shows whether it is one list: the first line of a file of lines is hardly longer
 _START_BYTES = 65_536
 _LOGGED = re.compile(r"judged-.+\.jsonl")
 
 
 def is_beside(name: str) -> bool:
-    """Whether a file of a folder holds no rows, but is written beside them."""
+    """Whether the file `name` holds no rows, but is written beside them, such as `alarms.jsonl` or `state.json`."""
     return _BESIDE.fullmatch(name) is not None
 
 
 def is_row_file(name: str) -> bool:
-    """Whether a file of a run's folder holds rows, by its name."""
+    """Whether a file in a run's folder holds rows, by its name: `rollouts.jsonl` does, `alarms.jsonl` does not."""
     return name.endswith(_SUFFIXES) and not is_beside(name)
 
 
 def is_cut_short(raw: bytes) -> bool:
-    """Whether a file's last line, which has no line break, is no whole JSON: a crash has cut it short."""
+    """Whether a file's last line is no whole JSON, so that a crash has cut it short: `{"id": 1, "ta`."""
     return json_or(raw, raw) is raw
 
 
 def is_dump(source: str) -> bool:
-    """Whether `source` is no plain file of lines on this machine."""
+    """Whether `source` has to be read by `dump_lines`: it is a URL, a folder, a pattern, packed, a table or one list.
+
+    False for a plain file of JSON lines on this machine, and for `-`, the standard input.
+    """
     if (source := plain(source)) == "-":
         return False
     packed = is_url(source) or source.lower().endswith(_PACKED) or Path(source).is_dir() or is_pattern(source)
@@ -77,7 +82,7 @@ def is_dump(source: str) -> bool:
 
 
 def _is_list(file: StoredFile) -> bool:
-    """Whether a file is a single JSON list, and not a line for each row."""
+    """Whether the file is one JSON list of all rows, and not a line of JSON for each row."""
     try:
         with file.open() as stream:
             start = stream.read(_START_BYTES).removeprefix(BOM).lstrip()
@@ -88,19 +93,22 @@ def _is_list(file: StoredFile) -> bool:
 
 
 def _is_line(start: bytes) -> bool:
-    """Whether a file that begins with a list continues with another line of its own."""
+    """Whether a file that begins with `[` is a file of lines, the first of which is a list: `[1]\\n[2]`."""
     first, ended, rest = start.partition(b"\n")
     return bool(ended and rest.strip()) and first.rstrip().endswith(b"]")
 
 
 def dump_lines(source: str) -> Iterator[Line]:
-    """The rows of a file, or of several in the order of the numbers in their names.
+    """The rows of a file of any known format, or of several files in the order of the numbers in their names.
 
-    TRL's `completions/completions_00001.parquet`, verl's `<rollout_data_dir>/1.jsonl`, slime's `<path>/0.pt`; a
-    Hugging Face data set, as `save_to_disk` writes it, or as one or more files of a single split;
-    `s3://bucket/run/*.jsonl`.
+    Args:
+        source: a file, a folder, a pattern or a URL, such as `s3://bucket/run/*.jsonl`. Trainers write such as TRL's
+            `completions/completions_00001.parquet`, verl's `<rollout_data_dir>/1.jsonl`, slime's `<path>/0.pt`. A
+            folder may be a Hugging Face data set, as `save_to_disk` writes it, or hold the files of a single split.
 
-    A file that breaks off becomes a row with its problem; the others are read.
+    Yields:
+        The rows, unparsed. At the point at which a file breaks off, there is a line with this problem; other files are
+        still read.
 
     Raises:
         ConfigError: there is no such file, the folder holds no such file, or a package to read them is missing; raised
@@ -125,7 +133,7 @@ def dump_lines(source: str) -> Iterator[Line]:
 
 
 def _folder_files(folder: str) -> list[StoredFile]:
-    """The files of a folder: those of a saved data set, else those directly in it, else those in its folders.
+    """The files of rows in `folder`: those of a saved data set, else those directly in it, else those below it.
 
     Raises:
         ConfigError: there are no such files, or they belong to several splits.
@@ -159,7 +167,7 @@ def _json(file: StoredFile) -> dict[str, Any]:
 
 
 def _names(files: Sequence[StoredFile]) -> list[str]:
-    """Each file's name in messages; with its folders where several files have the same name."""
+    """The name of each file for messages; with the folders in which they differ if several have the same name."""
     names = [file.name for file in files]
     if len(set(names)) == len(names):
         return names
@@ -189,7 +197,7 @@ def _lines(file: StoredFile, name: str) -> Iterator[Line]:
 
 
 def _to_the_break(lines: Iterator[Line], name: str) -> Iterator[Line]:
-    """The lines; where the file breaks off, a line with the problem."""
+    """The lines; if reading raises an error, such as at the end of a truncated file, then a line with this problem."""
     number = 1
     try:
         for line in lines:
@@ -213,14 +221,14 @@ def _unpacked(stored: BinaryIO, name: str) -> Any:
     return gzip.open(stored) if name.endswith(".gz") else stored
 
 
-# Words of a row's problem, and the way out
+# Words in the message about a malformed row, and the advice to add to it
 _TABLE_WAYS = (
     ("in this encoding", "save the table as UTF-8, which spreadsheets call CSV UTF-8"),
     ("cells where", "a cell with a comma in it stands in quotes"),
 )
 
 
-# Behind semicolons a spreadsheet may have written 3.5 as `3,5`, which reads as two numbers elsewhere
+# In a table with semicolons a spreadsheet may have written 3.5 as `3,5`, which reads as two numbers elsewhere
 _COMMA_IN_NUMBER = re.compile(r"-?\d+,\d+")
 
 
@@ -242,7 +250,7 @@ def _check_text(file: StoredFile) -> None:
 
 
 def _table_lines(file: StoredFile, name: str) -> Iterator[Line]:
-    """The rows of a table with a header; a malformed row is a line with its problem."""
+    """The rows of a CSV or TSV file with a header, each as a line of JSON; a malformed row has a problem."""
     if is_url(file.source):
         raise ConfigError(f"a table is read on this machine, got {file.source!r}: copy it here, or write it as Parquet")
     _check_text(file)
@@ -268,7 +276,7 @@ def _table_lines(file: StoredFile, name: str) -> Iterator[Line]:
 
 
 def _list_lines(file: StoredFile, name: str) -> Iterator[Line]:
-    """The entries of a JSON list, which is read as a whole."""
+    """The entries of a file that is one JSON list, each as a line of JSON; the file is read as a whole."""
     with file.open() as stream:
         rows = json.load(stream)
     for number, row in enumerate(rows, 1):
@@ -276,7 +284,7 @@ def _list_lines(file: StoredFile, name: str) -> Iterator[Line]:
 
 
 def _numpy_globals() -> list[Any]:
-    """The globals in a pickle of numpy's numbers and arrays."""
+    """The classes and functions that torch has to be allowed to load for pickles of numpy's numbers and arrays."""
     import numpy
 
     # numpy 1 has a `_core`, too, which holds nothing until its modules are imported
@@ -286,7 +294,7 @@ def _numpy_globals() -> list[Any]:
 
 
 def _whole(lines: Iterator[Line], stream: BinaryIO) -> Iterator[Line]:
-    """The lines of a training's log, without a last line that a crash has cut short."""
+    """The lines of a training's log `stream`, without a last line that a crash has cut short."""
     held: Line | None = None
     for line in lines:
         if held is not None:
@@ -302,7 +310,7 @@ def _whole(lines: Iterator[Line], stream: BinaryIO) -> Iterator[Line]:
 
 
 def _torch_lines(file: StoredFile, name: str) -> Iterator[Line]:
-    """The samples that slime and miles save with `--save-debug-rollout-data`."""
+    """The samples in a `.pt` file of slime or miles (`--save-debug-rollout-data`), each as a line of JSON."""
     try:
         import torch
     except ImportError as exc:

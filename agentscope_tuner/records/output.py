@@ -1,7 +1,7 @@
-"""The output of a run: scored lines, the file that takes them, and how a later run continues it.
+"""The output of a run: scored lines, the file that they are written to, and how a later run continues it.
 
-A scored line is the row's own keys, unchanged, and its judgement. The file is partial until it is whole, and renamed
-then. It is a file of lines, plain or packed by gzip, Parquet, Arrow or CSV, on this machine or at a URL.
+A scored line is the row's own keys, unchanged, and its judgement. Until all rows are written, the file has the ending
+`.partial`. It is a file of lines, plain or packed by gzip, or Parquet, Arrow or CSV, on this machine or at a URL.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def scored_line(row: Row, judgement: Judgement, config_digest: str = "") -> bytes:
-    """The row's own keys, unchanged, and `judgement`; one line of JSON, in UTF-8.
+    """The line to write for a judged row: its own keys, unchanged, and `judgement` behind them, as JSON in UTF-8.
 
-    `config_digest` names the configuration that judged, so that a later run notices a different configuration.
+    `config_digest` is the fingerprint of the configuration that judged, so that a later run notices a different one.
     """
     unjudged = _without_judgement(row.raw) if row.rollout is not None else None
     if unjudged is not None:
@@ -53,13 +53,14 @@ def scored_line(row: Row, judgement: Judgement, config_digest: str = "") -> byte
 
 
 def judged_end(judgement: Judgement, seconds: float, config_digest: str = "") -> bytes:
-    """The end of a `scored_line`, which replaces the last brace of a row without a judgement.
+    """The end of a `scored_line`, to be written in place of the last brace of a row: `, "judgement": {…}}`.
 
-    `seconds` replace the judgement's own.
+    `seconds` is written as the time that judging took, in place of the judgement's own.
     """
     verdict = _verdict(judgement, seconds, config_digest)
     try:
-        # a third of what the standard encoder takes; whatever an endpoint sent may hold more than it can write
+        # takes a third of the standard encoder's time; `calls` may hold anything that an endpoint sent, even what this
+        # encoder cannot write
         end = encoded(verdict) if judgement.calls else _ENCODER.encode(verdict)
     except (UnicodeEncodeError, OverflowError, TypeError):
         end = encoded(verdict)
@@ -76,7 +77,10 @@ def _verdict(judgement: Judgement, seconds: float, config_digest: str) -> dict[s
 
 
 def _without_judgement(raw: bytes) -> bytes | None:
-    """The object without a judgement at its end; None when there is, or may be, a judgement at another place."""
+    """The row without the judgement at its end: `{"id": 1}` for `{"id": 1, "judgement": {}}`.
+
+    None if a judgement is, or may be, in the middle of the row.
+    """
     if b'"judgement"' not in raw:
         return raw
     before, separator, judgement = raw.rpartition(b', "judgement": ')
@@ -90,20 +94,23 @@ def _without_judgement(raw: bytes) -> bytes | None:
 
 
 def own_keys(raw: bytes) -> dict[str, Any]:
-    """The keys of a line besides its judgement; empty when the line is no JSON object."""
+    """The row in a line, parsed, without its judgement: `{"id": 1}` for `{"id": 1, "judgement": {}}`.
+
+    Empty if the line is no JSON object.
+    """
     parsed = object_in(raw) or {}
     parsed.pop("judgement", None)
     return parsed
 
 
 class EarlierRow(NamedTuple):
-    """One line of a scored file.
+    """A row that an earlier run wrote with its verdict, which a resumed run may take over.
 
     Attributes:
         line: the unchanged line, with its line break.
         own: the row without its judgement.
-        judgement: the verdict; None when it cannot be read.
-        config: the digest of the configuration that judged, as given to `scored_line`.
+        judgement: the verdict; None if it cannot be read.
+        config: the fingerprint of the configuration that judged, as given to `scored_line`.
     """
 
     line: bytes
@@ -113,7 +120,10 @@ class EarlierRow(NamedTuple):
 
     @property
     def spent(self) -> dict[str, float]:
-        """The metrics of what judge models cost for this row: a run that judges it again adds them up."""
+        """What judge models cost for this row, as metrics such as `judge_calls`; empty if nothing.
+
+        A run that judges the row again adds them to its own.
+        """
         # Imported here, since a run that resumes nothing does not need it
         from agentscope_tuner.graders.client.usage import Usage
 
@@ -121,13 +131,13 @@ class EarlierRow(NamedTuple):
         return {name: metrics[name] for name in Usage.metric_names() if metrics.get(name)}
 
     def is_of(self, raw: bytes) -> bool:
-        """Whether this row is the input's `line`, judged: the same keys with the same values."""
+        """Whether this is the row `raw` of the input with a verdict: the same keys with the same values."""
         # Nearly every row was written unchanged
         return self.line.startswith(raw[:-1] + b', "judgement": ') or self.own == own_keys(raw)
 
 
 def earlier_row(line: bytes) -> EarlierRow | None:
-    """A `scored_line`, read; None where it is not whole."""
+    """Parse a line that `scored_line` made; None if it is cut short or no JSON object."""
     if (own := object_in(line)) is None or not line.endswith(b"\n"):
         return None
     verdict = own.pop("judgement", None)
@@ -136,18 +146,21 @@ def earlier_row(line: bytes) -> EarlierRow | None:
 
 
 def earlier_rows(path: Path | None) -> Iterator[EarlierRow]:
-    """The rows of `path`, up to the first incomplete row: a killed run may have written half a line."""
+    """The rows of the scored file `path`, up to the first incomplete one: a killed run may have written half a line.
+
+    Nothing if `path` is None.
+    """
     if path is not None:
         with open(path, "rb") as stream:
             yield from iter(lambda: earlier_row(stream.readline()), None)
 
 
 class ScoredFile:
-    """The output of one run, atomic: rows go to `<path>.partial`, which becomes `path` on a clean exit.
+    """The file of scored lines that a run writes: `<path>.partial`, which is renamed to `path` on a clean exit.
 
-    After an interruption the partial file stays, with every row that was written, and `resume=True` takes over its rows
-    (or the finished file's, to judge its failed rows again). Use as a context manager. One run at a time:
-    `<path>.partial.lock` is locked during the run.
+    Use it as a context manager. After an interruption the partial file stays, with every row that was written.
+    `resume=True` takes over its rows, or those of the finished file, so that its failed rows are judged again. Only one
+    run may write at a time: it locks `<path>.partial.lock`.
 
     Raises:
         ConfigError: `path` cannot be written, is not a regular file, an interrupted run's rows are in the way, or
@@ -194,7 +207,7 @@ class ScoredFile:
             return open(self._next if self._earlier else self.partial, "wb", buffering=0)
 
     def _locked(self) -> IO[bytes]:
-        """The lock file, locked until it is closed: two runs would overwrite each other's rows."""
+        """Lock the lock file until it is closed, and return it: two runs would overwrite each other's rows."""
         path = self.path.with_name(f"{self.path.name}.partial.lock")
         while True:
             stream = open(path, "ab")  # noqa: SIM115  # closing the file releases the lock
@@ -218,18 +231,21 @@ class ScoredFile:
         self._lock.close()
 
     def _furthest(self) -> Path | None:
-        """The file to take rows from: an interrupted resumed run may have come further than the first run."""
+        """The file of an earlier run to take rows from, by `furthest`; None if there is none.
+
+        The file of an interrupted resumed run is renamed to the partial file if it has more rows than that.
+        """
         if (found := furthest(self.path)) == self._next:
             put_in_place(self._next, self.partial)
             return self.partial
         return found
 
     def earlier(self) -> Iterator[EarlierRow]:
-        """The rows that an earlier run wrote; none unless resuming."""
+        """The rows that an earlier run wrote, in order; nothing without `resume`."""
         return earlier_rows(self._earlier)
 
     def write(self, line: bytes) -> None:
-        """Add one line or more, as `scored_line` makes them. A killed run keeps them: verdicts may have been paid for.
+        """Write one line or more, as `scored_line` makes them, at once and unbuffered: they stay if the run is killed.
 
         Raises:
             ConfigError: the disk is full, or the file cannot be written for another reason.
@@ -258,7 +274,8 @@ class ScoredFile:
             self._keep_the_rest(self._earlier)
         self._stream.close()
         if whole:
-            # First over the rows that it goes on from: beside a whole output they would pass for a newer run's
+            # First replace the partial file that this run continued: beside a whole output, a later run would take it
+            # for that of a newer run
             if written != self.partial:
                 put_in_place(written, self.partial)
             put_in_place(self.partial, self.path)
@@ -266,21 +283,22 @@ class ScoredFile:
             written.unlink()
 
     def _keep_the_rest(self, earlier: Path) -> None:
-        """Add the rows that this run has not come to: they and its own are further than the earlier run's alone."""
+        """Add the earlier run's rows behind those that this interrupted run has written, so that no verdict is lost."""
         with open(earlier, "rb") as rows:
             for line in islice(rows, self._lines, None):
                 self.write(line if line.endswith(b"\n") else b"")
         put_in_place(Path(self._stream.name), self.partial)
 
     def _refused(self, exc: OSError) -> ConfigError:
-        """Why the output cannot be written, and the way out."""
+        """The error that says why the output cannot be written, and what to do."""
         way_out = "the rows before it are kept: make room, or fix what refuses the file, then --resume goes on"
         return ConfigError(f"cannot write {self._stream.name!r}: {exc.strerror or exc}; {way_out}")
 
 
 def furthest(path: Path) -> Path | None:
-    """The file with the most rows to take over, of those that runs with the output `path` wrote; None where there is
-    none.
+    """The file from which a resumed run with the output `path` takes over rows; None if there are no rows.
+
+    It is `<path>.partial`, else `path`, unless `<path>.partial.next` of an interrupted resumed run is longer.
     """
     partial, further = (path.with_name(f"{path.name}.{end}") for end in ("partial", "partial.next"))
     start = partial if _size(partial) else path
@@ -301,12 +319,12 @@ _COPIED_BYTES = 2**20
 
 @contextmanager
 def scored_output(target: str, *, resume: bool = False) -> Iterator[ScoredFile]:
-    """A context with the file for the rows, which becomes `target` when the block ends without an error.
+    """A context with the file to write a run's rows to, which becomes `target` when the block ends without an error.
 
-    A file of lines on this machine is a `ScoredFile`. Parquet, Arrow, CSV, gzip and URLs are written as a whole: rows
-    go to a local file of lines first (`stage_of`), which at the end is converted, moved and removed. After an
-    interruption it stays, and `resume` goes on from it, or from a finished file of lines, packed or at a URL. Of a
-    finished Parquet, Arrow or CSV file no run can go on.
+    A file of lines on this machine is written row by row, as a `ScoredFile`. For Parquet, Arrow, CSV, gzip and URLs,
+    rows go to a local file of lines first (`stage_of`), which at the end is converted, moved and removed. After an
+    interruption it stays, and `resume` goes on from it, or from a finished file of lines, packed or at a URL. A
+    finished Parquet, Arrow or CSV file cannot be resumed.
 
     Raises:
         ConfigError: as `ScoredFile`; or a package to write `target` is not installed; or there is nothing to resume
@@ -341,10 +359,13 @@ def scored_output(target: str, *, resume: bool = False) -> Iterator[ScoredFile]:
 
 
 def stage_of(target: str) -> Path:
-    """The local file that gathers the rows of `target`; `target` itself where it is a local file of lines."""
+    """The local file of lines that a run writes before it makes `target`: `x.parquet.rows.jsonl` for `x.parquet`.
+
+    It is `target` itself if that is a local file of lines, and a file in the user's cache folder for a URL.
+    """
     target = plain(target)
     if is_url(target):
-        # The same place for the same URL, so that a later run finds an interrupted run's rows
+        # The same path for the same URL, so that a later run finds an interrupted run's rows
         named = hashlib.blake2b(target.encode(), digest_size=6).hexdigest()
         root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "astuner" / "outputs"
         return root / f"{named}-{StoredFile(target).name}{_STAGE}"
@@ -355,18 +376,22 @@ def stage_of(target: str) -> Path:
 
 
 def _is_made_at_the_end(name: str) -> bool:
-    """Whether the file is no plain file of lines: the rows go to one first."""
+    """Whether the file `name` can only be made when all rows are known: Parquet, Arrow, a table or gzip."""
     return is_gzip(name) or is_columnar(name) or is_table(name)
 
 
 def _followed(source: str | Path) -> Path:
-    """A file's path behind its symbolic links: renaming onto a link would replace the link."""
-    # Path.is_symlink raises where the name is too long for the file system: opening the file says it better
+    """The path of the file that a symbolic link leads to; any other path as it is. A rename would replace the link."""
+    # Path.is_symlink raises if the name is too long for the file system: opening the file gives a better message
     return Path(source).resolve() if os.path.islink(source) else Path(source)
 
 
 def _check_scored(path: Path) -> None:
-    """Refuse to resume from a file that no run has scored: else all rows would be judged and written over it."""
+    """Refuse to resume from a file without verdicts: else all rows would be judged and written over it.
+
+    Raises:
+        ConfigError: the first line of the file to resume from has no judgement.
+    """
     if furthest(path) != path or not path.is_file():
         return
     with open(path, "rb") as stream:
@@ -425,7 +450,7 @@ def _pack(stage: Path, whole: Path) -> None:
 
 
 def _deliver(stage: Path, file: StoredFile) -> None:
-    """Put the rows in their place, whole or not at all."""
+    """Make the output `file` of the rows in `stage`, by converting, packing or uploading; whole or not at all."""
     if not _is_made_at_the_end(file.name):
         file.put(stage)
         return

@@ -1,4 +1,4 @@
-"""The lines of rollout files, and what is read of each: a rollout, or the problem that keeps it from being one."""
+"""Parses the lines of rollout files: each gives a rollout, or a problem that says why it is none and what to do."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Line(NamedTuple):
     """One line of a rollout file, not yet parsed: another process may parse it.
 
     Attributes:
-        where: `file:line`, for messages.
-        raw: the unchanged line, without its line break; empty when it was too long to keep.
-        problem: why the line cannot be read, in words; None when it can.
-        spent: metrics of what earlier runs spent on the row without a final verdict.
+        where: its file and line number for messages, such as `rollouts.jsonl:3`.
+        raw: the unchanged line, without its line break; empty if it was too long to keep.
+        problem: why the line cannot be read, in words; None if nothing is known to be wrong with it.
+        spent: what judge models cost in earlier runs that judged the row, as metrics; see `EarlierRow.spent`.
     """
 
     where: str
@@ -38,14 +38,14 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a rollout file, read.
+    """One line of a rollout file, parsed: it has either a rollout or a problem.
 
     Attributes:
-        where: `file:line`, for messages.
-        raw: the unchanged line, without its line break; empty when it was too long to keep.
-        rollout: the rollout in the line, or None when it cannot be read.
-        problem: why it cannot be read, in words; None when it can.
-        spent: see `Line`.
+        where: its file and line number for messages, such as `rollouts.jsonl:3`.
+        raw: the unchanged line, without its line break; empty if it was too long to keep.
+        rollout: the rollout in the line; None if it cannot be read.
+        problem: why it cannot be read, in words; None if it can.
+        spent: what judge models cost in earlier runs that judged the row; see `Line`.
     """
 
     where: str
@@ -70,7 +70,7 @@ def _rollout(raw: bytes) -> Rollout:
 
 
 def parse_line(line: Line) -> Row:
-    """The rollout of a line; a line that holds none gives a Row with a `problem`."""
+    """Parse a line: the Row has the `rollout` in it or, if it holds none, a `problem`."""
     where, raw, problem, spent = line
     if problem is not None:
         return Row(where, raw, None, problem)
@@ -83,16 +83,21 @@ def parse_line(line: Line) -> Row:
 
 
 def unread(problem: str, raw: bytes) -> str:
-    """Why a line is no rollout, and the way out; the parser's words stand only where no cure is known."""
+    """The message about a line that is no rollout: why, and what to do.
+
+    Args:
+        problem: the parser's message, which is dropped if it is better known what is wrong.
+        raw: the line.
+    """
     way = way_out(raw)
     # without a cure it ends in how the line begins
     cured = way.startswith(": the line") and not way.endswith(("'", '"'))
     return f"{'the row is no JSON' if cured else problem}{way}"
 
 
-# Of a file of objects, and of one that is an array of them
+# The advice for a file of objects that span several lines, and for one that is an array of objects
 _ONE_LINE = "; write each object on one line, as `jq -c 'arrays[], objects' FILE` does"
-#: The commonest lines that are no JSON, by how they are written.
+#: The commonest lines that are no JSON: a pattern for how they begin, and the end of the message about them.
 _SPELLINGS = {
     rb"\[?\{'": ", and JSON takes double quotes: write `json.dumps(row)`, not `str(row)`",
     rb".*\},\s*$": " and ends in a comma: a line holds one object and nothing more",
@@ -108,9 +113,9 @@ _ROLLOUT = (
 
 
 def way_out(raw: bytes) -> str:
-    """The end of the message about a line that is no rollout: what the line or file seems to be, and how to mend it.
+    """The end of the message about a line that is no rollout: what the line or file seems to be, and what to do.
 
-    For a packed file `: the file is packed by gzip: let its name end in .gz`.
+    For the first line of a packed file: `: the file is packed by gzip: let its name end in .gz`.
     """
     if (told := what_else(raw[:SIGNATURE_BYTES])) is not None:
         return f": the file {told}"
@@ -138,19 +143,22 @@ def way_out(raw: bytes) -> str:
 
 
 def _several(exc: Exception) -> str:
-    """How to part a line that holds another object behind the first, as after line ends that are a CR alone."""
+    """The end of the message about a line that holds a second object behind the first; empty for other errors.
+
+    Such lines occur in files whose line ends are a CR alone.
+    """
     if not isinstance(exc, json.JSONDecodeError) or exc.doc[exc.pos : exc.pos + 1] != "{":
         return ""
     return f", and another object follows{_ONE_LINE}"
 
 
 def _spelling(raw: bytes) -> str:
-    """How to mend the commonest lines that are no JSON."""
+    """How to mend one of the commonest lines that are no JSON, such as `{'a': 1}`; empty for other lines."""
     return next((way for form, way in _SPELLINGS.items() if re.match(form, raw, re.DOTALL)), "")
 
 
 _SAVE_SO = "save it as UTF-8, as rows are read"
-#: What is no text in UTF-8, by its first bytes.
+#: Files that are no text in UTF-8, by their first bytes, with what to do.
 _SIGNATURES = {
     b"\xff\xfe": f"is UTF-16: {_SAVE_SO}",
     b"\xfe\xff": f"is UTF-16: {_SAVE_SO}",
@@ -167,13 +175,16 @@ SIGNATURE_BYTES = 256
 
 
 def what_else(start: bytes) -> str | None:
-    """What a file is that is read as text, and the way out, by its first bytes; None for text in UTF-8."""
+    """What a file is that should be text, by its first bytes `start`, and what to do; None for text in UTF-8.
+
+    `PAR1` gives `is Parquet: let its name end in .parquet`.
+    """
     found = next((told for signature, told in _SIGNATURES.items() if start.startswith(signature)), None)
     return found or (f"holds bytes that are no text, as UTF-16 does: {_SAVE_SO}" if b"\0" in start else None)
 
 
 def parse_tasks(lines: Iterable[Line]) -> Iterator[Row]:
-    """The rollout of each line; a line that is a task becomes a rollout without an answer, named by the task's id."""
+    """Parse lines that may be rollouts or tasks. A task becomes a rollout without an answer, named by the task's id."""
     for line in lines:
         row = parse_line(line)
         task = _task(line) if row.rollout is None and line.problem is None else None
@@ -192,12 +203,12 @@ def _task(line: Line) -> dict[str, object] | None:
 
 
 def object_in(raw: bytes | str) -> dict[str, Any] | None:
-    """The JSON object in a line or a cell; None where it holds anything else."""
+    """The JSON object in a line or a cell, `{"a": 1}`; None if it holds anything else, such as `[1]` or no JSON."""
     found = json_or(raw, None)
     return found if isinstance(found, dict) else None
 
 
-# `json.dumps` makes one for each call
+# Made once, because `json.dumps` would make one for each call
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 

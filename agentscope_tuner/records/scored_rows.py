@@ -1,4 +1,4 @@
-"""Scored rows: read fast, with their advantage groups, and counted as a run's verdicts come in."""
+"""Scored rows, which are rollouts with verdicts: `ScoredRow` reads them from a file, `Summary` counts the verdicts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOT_SUMS = frozenset({"judge_votes", "judge_disagreement"})
 _MOST_USAGES = 50
 #: Metrics of rewards of 0.0 whose answer was not found wrong: it was not understood, or could not be decided.
 MARKS = ("unread", "undecided")
-# Prefixes of the metrics of a combined judge's parts and a routed judge's routes
+# How the metrics begin that hold the rewards of a combined judge's parts and of a routed judge's routes
 _MEANS = ("part/", "route/", "elsewhere/")
 _MOST_MEANS = 100
 _SUMS = ("rows", "reward_sum", "successes", "labelled", "agreed", "statuses", "violations", "causes", "marks")
@@ -38,15 +38,23 @@ _SUMS = ("rows", "reward_sum", "successes", "labelled", "agreed", "statuses", "v
 
 @dataclass(slots=True)
 class Summary:
-    """Counts over judgements; its size does not grow with the number of rows.
+    """The counts over the verdicts of a run, which are shown at its end. Its size does not grow with the rows.
 
-    `agreed` and `labelled` compare `is_success` with the rows' own `label.is_success`, where they carry one. `usage`
-    adds up what judging itself used: metrics named `judge_…` (calls, tokens, cost). `means` has the rows and the sum
-    of the rewards of each part of a combined judge and of each route: the metrics `part/<name>` and `route/<name>`.
-    `marks` counts the rows of each of `MARKS`.
-    `examples` holds the first row of each status, reward and kind of reason (the words before its colon), at most
-    `most_examples`. `causes` counts failed rows by what has to be fixed, `failures` counts them by reason,
-    and `first_places` has the row of each reason, where it is known.
+    Attributes:
+        rows: the number of rows; `statuses` counts them by status.
+        reward_sum: the sum of the rewards.
+        successes: the number of rows with `is_success`.
+        violations: the number of rows that break each rule.
+        failures: the number of failed rows for each reason; `causes` counts them by what has to be fixed.
+        labelled: the number of rows with a reward and a `label.is_success` of their own; `agreed` counts those whose
+            verdict equals it.
+        usage: the sums of what judging used (calls, tokens, cost): the metrics named `judge_…`.
+        means: for each part of a combined judge and each route, its number of rows and the sum of its rewards: the
+            metrics `part/<name>` and `route/<name>`.
+        marks: the number of rows with each of `MARKS`.
+        first_places: for each reason of `failures` the first row that failed so, such as `rollouts.jsonl:3`.
+        examples: the first row of each status, reward and kind of reason (the words before its colon).
+        most_examples: how many examples to keep at most.
     """
 
     rows: int = 0
@@ -69,8 +77,10 @@ class Summary:
         """Count one verdict, or `count` rows with the same verdict.
 
         Args:
-            name: names the row, or the first of them.
-            label: the row's own `label.is_success`, None when it has none.
+            judgement: the verdict.
+            name: the name of the row, or of the first row, for messages.
+            label: the row's own `label.is_success`; None if it has none.
+            count: how many rows have this verdict.
         """
         self.rows += count
         if len(self.examples) < self.most_examples:
@@ -114,7 +124,7 @@ class Summary:
             self.means[metric] = (rows + count, so_far + total)
 
     def merge(self, other: Summary) -> None:
-        """Add the counts of other rows, judged elsewhere."""
+        """Add the counts of `other`, the summary of different rows, such as those of another process."""
         for name in _SUMS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for reason, count in other.failures.items():
@@ -128,7 +138,7 @@ class Summary:
                 self.examples.setdefault(kind, example)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """The summary as dicts, lists and numbers that JSON can carry; see `from_dict`."""
         plain = {name: getattr(self, name) for name in _PLAIN}
         examples = [[name, judgement.to_dict()] for name, judgement in self.examples.values()]
         counted = {name: dict(value) if isinstance(value, dict) else value for name, value in plain.items()}
@@ -136,7 +146,7 @@ class Summary:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Summary:
-        """The summary from `data`, which `to_dict` made."""
+        """The summary that `to_dict` turned into `data`."""
         summary = cls()
         for name, judgement in data["examples"]:
             if example := Judgement.from_dict(judgement):
@@ -149,17 +159,17 @@ class Summary:
 
     @property
     def verdicts(self) -> int:
-        """Rows with a reward: judged or filtered."""
+        """The number of rows with a reward: those with status judged or filtered, not failed."""
         return self.rows - self.statuses["failed"]
 
     @property
     def mean_reward(self) -> float | None:
-        """The mean over rows with a verdict; None without one. Failed rows have no reward and do not count as 0."""
+        """The mean reward over the rows that have one; None if no row has. Failed rows do not count as 0."""
         return self.reward_sum / self.verdicts if self.verdicts else None
 
     @property
     def success_rate(self) -> float | None:
-        """The share of successes among rows with a verdict, 0 to 1; None without one."""
+        """The share of successes among the rows with a reward, 0 to 1; None if no row has one."""
         return self.successes / self.verdicts if self.verdicts else None
 
 
@@ -177,17 +187,18 @@ _SHAPE_CHARS, _SHAPE_WORDS = 200, 8
 
 @dataclass(frozen=True, slots=True)
 class ScoredRow:
-    """One scored line.
+    """One line of a scored file, parsed.
 
     Attributes:
-        where: `file:line`.
-        id: the row's own id as text, or its place in the file; `nth` counts earlier rows of the same id.
-        task: the task's id; rows of one task and step are an advantage group.
-        step: the training step; None when the row names none.
-        reward: finite; None exactly when the status is `failed`.
-        success: None where a trainer's dump does not tell it, and when failed.
+        where: its file and line number, such as `scored.jsonl:3`.
+        id: the row's own id as text, or its `where` if it has none; `nth` is the number of earlier rows of the same id.
+        task: the task's id, or empty; rows of one task and step are an advantage group.
+        step: the training step; None if the row names none.
+        reward: a finite number; None exactly if the status is `failed`.
+        success: whether the answer is right; None if a trainer's dump does not say so, or the status is `failed`.
         metrics: the judgement's finite metrics; a combined reward's parts are named `part/…`.
-        row: the whole line, for `value_at`.
+        answer: the final answer; empty if the row has none.
+        row: the whole line, parsed, for `value_at`.
     """
 
     where: str
@@ -213,7 +224,10 @@ class ScoredRow:
 
     @property
     def parts(self) -> dict[str, float]:
-        """The parts of a combined reward: `part/length` is one, `part/length/chars` is another metric of it."""
+        """The parts of a combined reward, by their metrics' names: `{"part/length": 0.5}`.
+
+        A metric such as `part/length/chars`, which only says more about a part, is left out.
+        """
         return {name: paid for name, paid in self.metrics.items() if name.startswith("part/") and name.count("/") == 1}
 
 
@@ -231,18 +245,20 @@ def scored_rows(lines: Iterable[Line]) -> Iterator[ScoredRow]:
 
 
 class UnjudgedRow(ValueError):
-    """A row without a verdict: the file is the wrong one, or a trainer's."""
+    """A row has no verdict: the file was not judged, or it is a trainer's and needs `--format`."""
 
 
 def scored_row(line: Line, seen: Counter[str], counted: Container[str] | None = None) -> ScoredRow:
-    """One row; `seen` counts the ids so far.
+    """Parse one line of a scored file.
 
     Args:
-        counted: the only ids to count; None for all of them.
+        line: the line.
+        seen: how often each id has come before, for `nth`; this row is added.
+        counted: the only ids to count in `seen`; None for all ids.
 
     Raises:
         UnjudgedRow: the row has no judgement.
-        ValueError: the line cannot be read as a row, or its verdict is none; the message says why.
+        ValueError: the line is no row, or its reward is no number; the message says why.
     """
     if line.problem is not None:
         raise ValueError(line.problem)
@@ -288,15 +304,21 @@ def _finite(reward: object) -> float:
 
 
 def step_of(*places: Mapping[str, Any]) -> float | None:
-    """The training step that the first of `places` names; None where none does."""
+    """The training step in the first of `places` that names one: `3.0` for `{"step": 3}`; None if none does.
+
+    Its key is one of `STEP_KEYS`.
+    """
     named = (place[key] for place in places for key in STEP_KEYS if key in place)
     return next((float(value) for value in named if is_number(value)), None)
 
 
 def value_at(row: Mapping[str, Any], path: str) -> str:
-    """The value at `metadata.source`, `task.env_type`, `judgement.reason` …, as text; empty where there is none.
+    """The value at `path` in a row, as text; empty if there is none.
 
-    `metadata.` looks into the task's metadata, then into the output's.
+    Args:
+        row: the row, as `ScoredRow.row`.
+        path: keys with dots between them, such as `task.env_type` or `judgement.reason`. `metadata.source` looks into
+            the task's metadata, then into the output's.
     """
     for start in (("task", "metadata"), ("output", "metadata")) if path.startswith("metadata.") else ((),):
         value: Any = row
@@ -308,7 +330,10 @@ def value_at(row: Mapping[str, Any], path: str) -> str:
 
 
 def shape_of(reason: str) -> str:
-    """The reason without what differs from row to row: its first words, with `…` for numbers, formulas and quotes."""
+    """A judgement's reason without the parts that differ from row to row, so that equal reasons can be counted.
+
+    Its first words stay, with `…` for numbers, formulas and quotes: `expected '5', got 7` gives `expected … got …`.
+    """
     text = reason[:_SHAPE_CHARS]
     if "'" in text or '"' in text or "`" in text:
         text = _QUOTED.sub(" … ", text)
@@ -323,7 +348,7 @@ def shape_of(reason: str) -> str:
 
 
 def parsed(raw: bytes) -> dict[str, Any]:
-    """The object that a line holds, with text for what is nested too deep; see `bounds.readable`.
+    """The JSON object that a line holds; a value that is nested too deep becomes a text, see `bounds.readable`.
 
     Raises:
         ValueError: the line holds no object; the message says why.
@@ -346,12 +371,12 @@ def _names(value: object) -> tuple[str, ...]:
 
 
 def is_status(value: object) -> TypeGuard[Status]:
-    """Whether a value of JSON is the status of a verdict."""
+    """Whether a JSON value is the status of a verdict: `judged`, `filtered` or `failed`."""
     return isinstance(value, str) and value in _STATUSES
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether a value of JSON is a number with which sums can be made."""
+    """Whether a JSON value is a number that can be summed: not true or false, not NaN, and at most `LARGEST`."""
     # Compared, not converted: JSON has integers beyond the range of floats
     return isinstance(value, int | float) and value is not True and value is not False and abs(value) <= LARGEST
 

@@ -292,7 +292,7 @@ class PartitionedOutput:
         return [*found, self.folder / partition.name] if record and self.is_whole(record) else found
 
     def finish(self, partial: Path, record: PartitionRecord) -> None:
-        """Publish a finished partition: rename `partial` to its output file, write the record, remove other attempts."""
+        """Publish a finished partition: `partial` becomes its output file, and `record` is written beside it."""
         put_in_place(partial, self.folder / record.name)
         stem = Path(record.name).stem
         write_json(self._aside / f"{stem}.json", record.written())
