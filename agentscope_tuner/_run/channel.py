@@ -1,4 +1,4 @@
-"""The three ways in which a parent and its child exchange bytes.
+"""The three ways in which this process and a child process, such as a worker that judges, exchange bytes.
 
 - Messages on a socket (`Decoder`): a length, then the message.
 - Large messages in memory that both share (`Slots`; Linux only). A socket takes about 200 KiB at a time, and only while
@@ -36,16 +36,16 @@ _LENGTH = struct.Struct("<Q")
 
 
 class FrameTooLongError(ValueError):
-    """A message announces a length above the reader's limit."""
+    """The other end of a stream announces a message that is longer than this end accepts (`Decoder.most_bytes`)."""
 
 
 def encode(message: bytes) -> bytes:
-    """The message as it goes over a stream."""
+    """The message as it is sent over a stream: its length in eight bytes, then the message. `Decoder` reads it."""
     return _LENGTH.pack(len(message)) + message
 
 
 class Decoder:
-    """Takes a stream in pieces and returns whole messages.
+    """Takes the pieces of a stream as they arrive, and returns the whole messages that `encode` wrote into it.
 
     Args:
         most_bytes: a message announced as longer is refused before it is read; None accepts any length.
@@ -56,10 +56,10 @@ class Decoder:
         self._most_bytes = most_bytes
 
     def feed(self, piece: bytes) -> list[bytes]:
-        """The messages that `piece` completes.
+        """Add the stream's next piece; returns the messages that are complete now, often none or one.
 
         Raises:
-            FrameTooLongError: the stream cannot be read on.
+            FrameTooLongError: a message is announced as too long; the rest of the stream cannot be read.
         """
         # most pieces are one whole message
         if not self._buffer and len(piece) >= _LENGTH.size and len(piece) == self._end(piece):
@@ -79,19 +79,23 @@ class Decoder:
         return _LENGTH.size + length
 
 
-# The number of slots, which messages use in turn. Before message n is put, message n - COUNT must have been read
+# The number of slots (shared files in memory) of one direction, which messages use in turn. Before message n is put,
+# message n - COUNT must have been read
 COUNT = 2
 # Bytes that a slot keeps; the memory of a larger message is given back to the system
 _KEPT_BYTES = 4 * 2**20
 
 
 def create_slots() -> list[int]:
-    """Create the slots of one direction, and return their descriptors, which the child inherits."""
+    """Create the memory for large messages in one direction; returns its descriptors, which the child inherits."""
     return [os.memfd_create("astuner-slot") for _ in range(COUNT)]
 
 
 class Slots:
-    """The slots of one direction, as one end sees them; each end makes its own object.
+    """Passes large messages between parent and child in memory that both share, in one direction.
+
+    One end calls `put`, the other `get`; each makes its own object from the same descriptors. The number and the size
+    of a message are sent over the socket.
 
     Args:
         descriptors: as `create_slots` makes them.
@@ -111,7 +115,7 @@ class Slots:
             at += os.pwrite(self._descriptors[number % COUNT], left[at:], at)
 
     def get(self, number: int, size: int) -> bytes:
-        """Message `number`, which is `size` bytes long.
+        """Read message `number`, which the other end has put, and which is `size` bytes long.
 
         Raises:
             OSError: there is no message of this size.
@@ -127,15 +131,18 @@ class Slots:
         return data
 
 
-# Two numbers: the batch's, and how many bytes of records are whole. Records follow, each behind its length. A native
-# number is written by one instruction, so that a child which is killed leaves the old one or the new one.
+# A journal begins with two numbers: the number of the batch, and how many bytes of records are whole. The records
+# follow, each behind its length. A native number is written by one instruction, so that a child which is killed leaves
+# the old number or the new one
 _NUMBER = struct.Struct("@Q")
 _HEAD_BYTES = 2 * _NUMBER.size
 _LEAST_BYTES = 2**20
 
 
 def create_journal() -> int:
-    """Create an empty journal, in which a child notes its results, and return the descriptor for the child to inherit.
+    """Create an empty journal: memory in which a child notes results so that they survive its death.
+
+    Returns its descriptor, for the child to inherit; see `ResultJournal` and `read_journal`.
 
     Raises:
         OSError: a limit of this process, such as that of `ulimit -f`, leaves no room for a journal; a child, which has
@@ -153,7 +160,10 @@ def create_journal() -> int:
 
 
 class ResultJournal:
-    """The child's end of a journal, in which it notes results that survive its death; see `read_journal`."""
+    """The child's end of a journal: it notes each result here, so that the parent can read it if the child dies.
+
+    `read_journal` is the parent's end.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -161,7 +171,7 @@ class ResultJournal:
         self._map = self._mapped(_LEAST_BYTES)
 
     def begin(self, batch: int) -> None:
-        """Note that work on `batch` begins. The batch before is forgotten: the parent has its results."""
+        """Note that work on the batch of this number begins, and drop the notes of the batch before: it is answered."""
         if len(self._map) > _LEAST_BYTES:
             self._map.close()
             self._map = self._mapped(_LEAST_BYTES)
@@ -170,7 +180,7 @@ class ResultJournal:
         _NUMBER.pack_into(self._map, 0, batch)
 
     def add(self, result: bytes) -> None:
-        """Note the batch's next result."""
+        """Append a result of the batch to the journal."""
         start = self._end + _NUMBER.size
         if (end := start + len(result)) > len(self._map):
             self._map.close()
@@ -187,7 +197,10 @@ class ResultJournal:
 
 
 def read_journal(descriptor: int, batch: int) -> list[bytes] | None:
-    """The results noted for `batch`, in order; None when it was never begun."""
+    """In the parent, after the child's death: the results that it noted for the batch of this number, in order.
+
+    None if the child has not begun this batch.
+    """
     head = os.pread(descriptor, _HEAD_BYTES, 0)
     if len(head) < _HEAD_BYTES or _NUMBER.unpack_from(head)[0] != batch:
         return None
@@ -200,12 +213,12 @@ def read_journal(descriptor: int, batch: int) -> list[bytes] | None:
     return results
 
 
-#: Larger buffers cost more to allocate than most messages cost to read.
+#: Bytes to read from a socket at once. Larger buffers cost more to allocate than most messages cost to read.
 PIECE = 2**16
 
 
 class ParentChannel:
-    """Whole messages to and from the parent."""
+    """The child's end of the socket to its parent: iterate over it for the parent's messages, answer by `send`."""
 
     def __init__(self, stream: socket.socket) -> None:
         self._stream = stream
@@ -221,10 +234,11 @@ class ParentChannel:
         return self._messages
 
     def load(self, make: Callable[..., T]) -> T | None:
-        """The result of `make` for the pickled arguments in the parent's first message; None if it fails.
+        """Call `make` with the arguments in the parent's first message (a pickle), and return what it makes.
 
-        The parent gets a pickled None once it is made, or a text that says why it is not. What is loaded lives until
-        the exit: it is exempt from garbage collection, which would stop all work to scan it.
+        It loads what the child needs for all its work, such as a judge. If it fails, the result is None. The parent is
+        sent a pickled None if it worked, else a pickled text that says why not. The loaded objects are exempt from
+        garbage collection, which would stop all work to scan them.
         """
         # The sandbox's workers load nothing in this way, and start faster without these
         import pickle
@@ -246,7 +260,7 @@ class ParentChannel:
         return made
 
     def send(self, message: bytes) -> None:
-        """Hand a message to the parent.
+        """Send a message to the parent.
 
         Raises:
             ConnectionError: the parent has closed the channel.
@@ -255,15 +269,18 @@ class ParentChannel:
 
 
 def main(settings: dict[str, Any]) -> None:
-    """Run `settings["module"].main(channel, *settings["arguments"])`; `child` makes the settings."""
+    """The start of every child process: run `settings["module"].main(channel, *settings["arguments"])`.
+
+    `ChildProgram.command` makes the settings.
+    """
     channel, lifeline, *_ = settings["descriptors"]
     for descriptor in settings["descriptors"]:
         os.set_inheritable(descriptor, False)
     end_with_parent(lifeline)
     # The parent may have been started with Ctrl-C blocked, and a child inherits the blocking
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    # A batch system signals every process of a job: what a child has begun is its parent's to end, or to wait for. A
-    # handler and not SIG_IGN, which the programs that a judge starts would inherit
+    # A batch system signals every process of a job, but only the parent decides whether to end a child's work or to
+    # wait for it. A handler and not SIG_IGN, which the programs that a judge starts would inherit
     for number in set(ENDING) - {signal.SIGINT, signal.SIGXCPU}:
         signal.signal(number, _leave_it_to_the_parent)
     module = import_module(settings["module"])

@@ -1,8 +1,8 @@
-"""The parent's end of a child process that may be killed at any moment.
+"""`ChildProcess`: the parent's end of a child process that may be killed at any moment.
 
-Code that may run away, and foreign code, runs in such a child. It is a plain subprocess: a trainer's daemonic workers
-may have no multiprocessing children, user scripts lack a main guard, and forking a process that has threads or uses
-CUDA is unsafe. `pool` starts all of them.
+Code that may never end, and code that this package did not write, runs in such a child. It is a plain subprocess and
+not a multiprocessing one: a trainer's daemonic workers may not start those, user scripts lack a main guard, and forking
+a process that has threads or uses CUDA is unsafe. All children are workers of a `pool`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ChildProgram:
 
 
 class ChildProcess:
-    """A Python process that runs `program` and ends with this process.
+    """A Python process that runs `program`, exchanges messages with this process, and ends with it.
 
     The child leads a process group of its own: every process that it starts is killed with it, and Ctrl-C reaches only
     the parent. No method waits, except `end`, for the kernel. One thread at a time uses a child; any other thread may
@@ -63,10 +63,10 @@ class ChildProcess:
 
     Args:
         program: what it runs.
-        inherited: descriptors that the child inherits under the same numbers. `close` closes them.
+        inherited: file descriptors that the child inherits under the same numbers. `close` closes them.
         environment: the child's environment variables; None for this process's.
         stdout, stderr: as `subprocess.Popen` takes them. There is no standard input.
-        most_bytes: a longer message of the child is not read.
+        most_bytes: the longest message to accept from the child; None accepts any length.
 
     Attributes:
         channel: the socket, for a selector or an event loop.
@@ -101,8 +101,8 @@ class ChildProcess:
             undo.pop_all()
         self.pid = self._process.pid
 
-    # A fork of another thread would keep what is not `_held` yet. It would also keep open, for as long as it lives, the
-    # pipe whose end tells Popen that the program runs, and Popen would wait
+    # A fork by another thread meanwhile would keep open what is not `_held` yet. It would also keep open, for as long
+    # as it lives, the pipe by whose end Popen notices that the program runs, and Popen would wait
     @forks.unforked()
     def _started(
         self,
@@ -136,11 +136,11 @@ class ChildProcess:
         return bool(self._outgoing)
 
     def send(self, message: bytes) -> None:
-        """Add a message to those that `flush` sends on."""
+        """Queue a message for the child; `flush` writes it."""
         self._outgoing += channel.encode(message)
 
     def flush(self) -> bool:
-        """Write as much as the socket takes; return whether something is left.
+        """Write queued messages, as much as the socket takes without waiting; return whether something is left.
 
         Raises:
             OSError: the child has closed its end, or is dead.
@@ -154,9 +154,12 @@ class ChildProcess:
         return False
 
     def receive(self) -> tuple[list[bytes], bool]:
-        """The messages that have come, and whether the channel has ended, after which no more will come.
+        """Read from the child without waiting.
 
-        One call reads one piece, so that a child which writes without end delays no other.
+        One call reads one piece, so that a child which writes without end delays no other child.
+
+        Returns:
+            The messages that are complete now, and whether the child has closed the channel, so that no more will come.
 
         Raises:
             FrameTooLongError: the child announces a message over `most_bytes`.
@@ -170,7 +173,7 @@ class ChildProcess:
         return self._decoder.feed(piece), not piece
 
     def cpu_seconds(self) -> float:
-        """CPU time that the child has used, by its own clock. Linux only.
+        """The seconds of CPU time that the child process has used. Linux only.
 
         Raises:
             OSError: there is no such process any more.
@@ -204,7 +207,7 @@ class ChildProcess:
                 self.channel.shutdown(socket.SHUT_RDWR)
 
     def end(self) -> str:
-        """Kill the child if it still runs, and reap it; return how it ended, in words."""
+        """Kill the child if it still runs, and wait for its end; return how it ended: `was killed by SIGKILL`."""
         assert self._process is not None
         self.kill()
         code = self._process.wait()
@@ -221,11 +224,11 @@ class ChildProcess:
         """
         with self._ending:
             self._held.close()
-            # last: what a fork that comes meanwhile still holds, it closes as well
+            # last: so a fork that comes meanwhile also closes its copies
             _LIVE.discard(self)
 
     def forget(self) -> None:
-        """In a fork of this process: leave the child, and its reaping, to the original process."""
+        """In a forked copy of this process: close this end, and leave the child to the original process."""
         self._ending = threading.Lock()
         if self._process is not None:
             self._process.returncode = 0

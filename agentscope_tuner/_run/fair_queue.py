@@ -1,4 +1,4 @@
-"""Whose work is next: requests of any size take turns by the seconds that they have used.
+"""A queue that decides whose work is next: requests of any size take turns by the seconds that they have used.
 
 A request is the work that one caller waits for together, such as the rows of a batch.
 """
@@ -18,23 +18,23 @@ T = TypeVar("T")
 
 
 class Request:
-    """Work that one caller waits for together, such as the rows of a batch; it shares one place in the queue."""
+    """Identifies work that one caller waits for together, such as the rows of a batch, which takes turns as one."""
 
 
 _request: ContextVar[Request | None] = ContextVar("astuner_request", default=None)
 
 
 def current_request() -> Request:
-    """The request of the caller's `one_request` block; outside of any block a new request."""
+    """The `Request` that new work belongs to: that of the caller's `one_request` block, else a new one."""
     return _request.get() or Request()
 
 
 @contextmanager
 def one_request() -> Iterator[None]:
-    """Let all work that is queued inside this block take turns as one, such as the rows of a batch.
+    """A context in which all queued work is one request, such as the rows of a batch, and takes turns as one.
 
-    So a large batch does not hold up another caller's single row. Work of tasks that the block starts is included, and
-    a block inside another block joins the outer block's request.
+    So a large batch does not hold up the single row of a different caller. The work of tasks that the block starts is
+    included. A block inside another block joins the outer block's request.
     """
     token = _request.set(current_request())
     try:
@@ -53,12 +53,12 @@ class _Waiting(Generic[T]):
 
 @dataclass(eq=False, slots=True)
 class _RequestShare(Generic[T]):
-    """One request in the queue.
+    """The state of a request in the queue: the seconds that it has used, and its waiting items.
 
     Attributes:
-        used: virtual seconds; only the difference from other requests' seconds has a meaning.
+        used: the used seconds on the queue's virtual clock; only differences between requests have a meaning.
         waiting: a heap of the request's items.
-        version: of the request's latest entry in the heap of requests; entries with an older version are void.
+        version: the number of the request's latest entry in the heap of requests; older entries are void.
     """
 
     used: float = 0.0
@@ -118,7 +118,10 @@ class FairQueue(Generic[T]):
         return None
 
     def charge(self, request: Request, seconds: float) -> None:
-        """Correct a request's used seconds by the difference between an item's actual and expected seconds."""
+        """Add `seconds`, which may be negative, to those that a request has used.
+
+        They are the difference between the seconds that an item took and the seconds that `take` has charged for it.
+        """
         if (share := self._shares.get(request)) is not None:
             share.used += seconds
             self._place(share)

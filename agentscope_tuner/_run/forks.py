@@ -1,9 +1,9 @@
-"""Forks wait for what they must not cut in two.
+"""Makes `os.fork` safe: a fork waits until no other thread holds a lock that would stay locked in the child.
 
 A forked child has only the thread that forked. A lock that another thread held at that moment is held in the child for
-ever: of a module that is being imported (libraries import as they go, asyncio and openai in their first calls), of
-Python 3.11's `functools.cached_property`, or of SQLite. Our own locks are made anew in the child. Those of others
-cannot be, so a fork waits until no other thread imports, or is inside of `unforked`.
+ever: the lock of a module that is being imported (libraries import as they go, asyncio and openai in their first
+calls), of Python 3.11's `functools.cached_property`, or of SQLite. This package's own locks are made anew in the child
+(`own_lock`). For the locks of libraries, a fork waits until no other thread imports, or is inside of `unforked`.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _lock = threading.RLock()
 
 
 def own_lock() -> AbstractContextManager[bool]:
-    """A lock for a module that is free in a forked child, even if a thread of the parent held it at the fork.
+    """A new lock that is free in a forked child, even if a thread of the parent held it at the fork.
 
-    Its thread may take it again: what runs under it may import a user's module, which comes back here.
+    The thread that holds it may take it again: code under the lock may import a user's module, which calls back.
     """
     lock = threading.RLock()
     # As the standard library's own modules do
@@ -46,15 +46,15 @@ def own_lock() -> AbstractContextManager[bool]:
 
 
 def forgets(live: weakref.WeakSet[Any]) -> None:
-    """Have a forked child call `forget` of each object in `live`, because what these hold belongs to the parent."""
+    """Register objects that own processes or files of this process: a forked child calls `forget` of each in `live`."""
     os.register_at_fork(after_in_child=lambda: [one.forget() for one in list(live)])
 
 
 class _Forks(threading.local):
-    """The forks that a thread has under way, the outer one first, and for each whether it holds the locks now.
+    """The forks that this thread is about to make: `held` has for each, the outer one first, whether it has the locks.
 
-    While it does, no other thread imports, or is inside of `unforked`. A fork is inside another if a signal's handler
-    forks.
+    While it has them, no other thread imports, or is inside of `unforked`. A fork is inside another if a signal's
+    handler forks.
     """
 
     def __init__(self) -> None:
@@ -77,7 +77,10 @@ def _is_importing_elsewhere() -> bool:
 
 
 def _waits_for(own: int, thread: int | None) -> bool:
-    """Whether `thread` is this one, or waits for a module that this one imports: a fork must not wait for it."""
+    """Whether `thread` is the thread `own`, or waits for a module that `own` imports; then a fork must not wait for it.
+
+    Both are identifiers of threads.
+    """
     for _ in range(_MOST_WAITING):
         if thread == own:
             return True
@@ -90,7 +93,11 @@ def _waits_for(own: int, thread: int | None) -> bool:
 
 
 def _hold(until: float) -> bool:
-    """Keep other threads from importing and from `unforked`; False if a thread is doing so now."""
+    """Keep other threads from importing and from entering `unforked`, until `_release`.
+
+    Returns:
+        False if a thread is doing so now; then nothing is kept.
+    """
     if not _lock.acquire(timeout=max(0.0, until - time.monotonic())):
         return False
     # Whoever begins to import a module makes its lock under this one
@@ -98,7 +105,7 @@ def _hold(until: float) -> bool:
     _forks.held[-1] = True
     if not _is_importing_elsewhere():
         return True
-    # What is being imported may need either: wait without them
+    # The import that is under way may need either lock: wait without them
     _release()
     return False
 
@@ -137,7 +144,7 @@ T = TypeVar("T")
 
 
 class Kept(Generic[Owner, T]):
-    """A property that is computed at its first use, and then kept in the instance's `__dict__`.
+    """A decorator for a property that is computed at its first use, and then kept in the instance's `__dict__`.
 
     Python 3.11's `functools.cached_property` holds a lock: a process that is forked while another thread computes the
     property would wait for that lock for ever.

@@ -1,9 +1,9 @@
-"""Where an interrupt is raised.
+"""Delays Ctrl-C until it loses no verdict: it is raised as KeyboardInterrupt only at safe points.
 
-A signal comes between any two steps of the main thread, also where a verdict that was paid for has left one hand and is
-not in the other yet. While interrupts are `held`, the signal's handler only counts them. Each is raised where it loses
-nothing: in a wait and in reading (`welcome`), the second one also in judging in the caller's own thread (`patience`).
-Code that does not wait asks by `came` whether there is one.
+A signal comes between any two steps of the main thread, even while a verdict that was paid for is handed from one
+function to the next. While interrupts are `held`, the signal's handler only counts them. Each is raised at a point at
+which nothing is lost: while waiting and reading (`welcome`), and the second one also while the caller's own thread
+judges (`patience`). Code that does not wait asks by `came` whether an interrupt is pending.
 
 If nobody holds interrupts, as in a user's program that runs an engine, all of this does nothing.
 """
@@ -27,18 +27,18 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.S
 
 
 def ending_signals() -> list[signal.Signals]:
-    """The signals of `ENDING` that this process reacts to.
+    """The signals of `ENDING` that this package may handle in this process.
 
-    A signal that is ignored, as under nohup, stays ignored, and one that a library written in C handles is left to it.
+    Left out are signals that are ignored, as under nohup, and signals that a library written in C handles.
     """
     return [number for number in ENDING if signal.getsignal(number) not in (signal.SIG_IGN, None)]
 
 
 @contextmanager
 def handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[list[signal.Signals]]:
-    """Have `handler` handle the signals of `ending_signals` in this block, which is given the list of them.
+    """A context in which `handler` handles the signals of `ending_signals`; it gives the list of these signals.
 
-    The list is empty outside of the main thread, where no signal can be handled.
+    The list is empty in threads other than the main thread, which cannot handle signals.
     """
     heard = ending_signals() if threading.current_thread() is threading.main_thread() else []
     before = {number: signal.signal(number, handler) for number in heard}
@@ -50,7 +50,7 @@ def handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[list[s
 
 
 class Server(Protocol):
-    """The attributes of uvicorn's server that end it: gracefully, or without waiting for anybody."""
+    """The attributes of uvicorn's server by which it is ended: after its requests (`should_exit`), or at once."""
 
     should_exit: bool
     force_exit: bool
@@ -58,9 +58,9 @@ class Server(Protocol):
 
 @contextmanager
 def ending(server: Server) -> Iterator[None]:
-    """Have a signal of `ENDING` end `server` in this block, and a second one end it at once.
+    """A context in which a signal of `ENDING` ends `server` after its requests, and a second signal at once.
 
-    After the block the first signal is raised again, for whoever handled it before.
+    After the block the first signal is raised again, for the handler that was set before.
     """
     heard: list[int] = []
 
@@ -75,7 +75,9 @@ def ending(server: Server) -> Iterator[None]:
 
 
 class _Interrupts:
-    """The interrupts of the main thread. The signals' handler runs in it, too, so there is nothing to lock.
+    """Counts the interrupts of the main thread that are not raised yet.
+
+    The signals' handler runs in the same thread, so no lock is needed.
 
     Attributes:
         holder: the thread that holds them.
@@ -88,7 +90,7 @@ class _Interrupts:
         self.pending = self.least = 0
 
     def come(self) -> None:
-        """Count an interrupt that has come.
+        """Count an interrupt, and raise it if that is allowed now; the signal's handler calls this.
 
         Raises:
             KeyboardInterrupt: nobody holds interrupts, or one may be raised at this point.
@@ -111,7 +113,10 @@ come = _interrupts.come
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Hold interrupts in this block. One that is still pending at its end came too late, and is dropped."""
+    """A context in which this thread's interrupts are only counted, and raised at safe points (`welcome`, `patience`).
+
+    An interrupt that is still pending at the end came too late, and is dropped.
+    """
     _interrupts.holder = threading.get_ident()
     try:
         yield
@@ -121,14 +126,14 @@ def held() -> Iterator[None]:
 
 
 def came() -> bool:
-    """Whether an interrupt is pending that this thread holds."""
+    """Whether Ctrl-C has come in this thread and is not raised yet; False unless this thread has interrupts `held`."""
     return _interrupts.pending > 0 and _interrupts.holder == threading.get_ident()
 
 
 class _Raised:
-    """A block in which an interrupt is raised once `least` are pending, even if they came before the block.
+    """A context in which an interrupt is raised once `least` of them are pending, even if they came before the block.
 
-    Whatever the block has in hand may be lost by it.
+    What the block is working on at that moment may be lost.
     """
 
     def __init__(self, least: int) -> None:
@@ -149,7 +154,7 @@ welcome, patience = _Raised(1), _Raised(2)
 
 
 class Interruptible(Generic[T]):
-    """Iterates `items`, and welcomes interrupts while the next one is awaited."""
+    """Iterates over `items`; Ctrl-C is raised while it waits for the next item, and not while that is worked on."""
 
     def __init__(self, items: Iterator[T]) -> None:
         self._items = items
@@ -163,9 +168,10 @@ class Interruptible(Generic[T]):
 
 
 class News:
-    """Wakes one waiting thread, by a bare lock that is locked as long as there is no news.
+    """Wakes one waiting thread when something has changed, as `threading.Event` does, but safe with interrupts.
 
-    In an Event an interrupt may leave the inner lock held, and whoever has news would then wait for ever.
+    It is a bare lock, which is locked as long as there is no news. In an Event an interrupt may leave the inner lock
+    held, and a thread that has news would then wait for ever.
     """
 
     def __init__(self) -> None:
@@ -173,16 +179,16 @@ class News:
         self._none.acquire()
 
     def tell(self) -> None:
-        """Wake the waiting thread: something has changed. For any thread."""
+        """Wake the waiting thread because something has changed; any thread may call it."""
         with suppress(RuntimeError):
             self._none.release()
 
     def forget(self) -> None:
-        """Wait for later news only."""
+        """Drop news that has come before: the next `wait` returns only for later news."""
         self._none.acquire(blocking=False)
 
     def wait(self) -> None:
-        """Return once there is news. Interrupts are welcome."""
+        """Wait until there is news. Ctrl-C is raised while it waits."""
         with welcome:
             # a signal that comes just before the thread sleeps is heard when it looks again
             while not self._none.acquire(timeout=_LOOK_SECONDS):

@@ -51,7 +51,7 @@ class _Background:
         self._pid = 0
 
     def get(self) -> asyncio.AbstractEventLoop:
-        """The loop, which is started if there is none."""
+        """The running event loop of the background thread, which is started if there is none in this process."""
         with self._lock:
             if self._loop is None or self._pid != os.getpid() or self._thread is None or not self._thread.is_alive():
                 self._loop = asyncio.new_event_loop()
@@ -61,11 +61,11 @@ class _Background:
             return self._loop
 
     def is_here(self) -> bool:
-        """Whether the caller's thread is the loop's."""
+        """Whether the caller is in the loop's own thread."""
         return threading.current_thread() is self._thread
 
     def replace(self, blocked: asyncio.AbstractEventLoop) -> None:
-        """Have the next caller start a new loop. The old loop ends with its last task, if that task ever ends."""
+        """Give up the loop `blocked`: the next `get` starts a new one. The old loop ends after its last task."""
         with self._lock:
             if self._loop is not blocked:
                 return  # another caller has already replaced the loop
@@ -87,9 +87,9 @@ workers_loop, on_workers_loop = _workers.get, _workers.is_here
 
 
 def run(coroutine: Awaitable[T]) -> T:
-    """Run `coroutine` on the background loop and wait for its result. For any thread, inside a running loop or not.
+    """Run `coroutine` on the background loop and wait for its result, from any other thread.
 
-    Inside a running loop this blocks that loop while it waits: async callers should await the async method instead.
+    A caller inside a running loop blocks that loop while it waits: async callers should await the async method instead.
 
     Raises:
         RuntimeError: when called on the background loop's own thread, where waiting could never end.
@@ -120,7 +120,7 @@ class PerLoop(Generic[T]):
         self._made: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, T] = weakref.WeakKeyDictionary()
 
     def here(self) -> T:
-        """The object of the running loop."""
+        """The object that belongs to the running loop; it is made if there is none."""
         loop = asyncio.get_running_loop()
         if (found := self._made.get(loop)) is None:
             for known in self._made.keyrefs():
@@ -131,12 +131,15 @@ class PerLoop(Generic[T]):
 
 
 async def in_thread(function: Callable[..., T], *args: Any) -> T:
-    """Run foreign code in a thread: `function(*args)`. No exception of it can stop or hang the waiting loop, and a
-    thread that hangs does not keep the program from ending.
+    """Run `function(*args)`, such as a user's judge, in a thread, and return its result without blocking the loop.
+
+    No exception of it can stop or hang the waiting loop, and a thread that hangs does not keep the program from ending.
+    At most `threads_at_once` such calls run at once; further ones wait.
 
     Raises:
-        RuntimeError: in place of a StopIteration, which no future takes, so that its waiter would wait for ever; of a
-            KeyboardInterrupt, which would end the loop; and of a CancelledError, which would pass for the caller's own.
+        RuntimeError: in place of a StopIteration, which no future takes, so that the caller would wait for ever; of a
+            KeyboardInterrupt, which would end the loop; and of a CancelledError, which would look like the caller's own
+            cancellation.
     """
     loop = asyncio.get_running_loop()
     slots = _slots.here()
@@ -153,7 +156,7 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
 
 
 def limit_threads(most: int) -> None:
-    """Let the running loop have at most `most` calls of one kind in threads at once; call it before the first."""
+    """Set how many calls of one kind the running loop may have in threads at once; call this before the first call."""
     _most_threads[asyncio.get_running_loop()] = most
 
 
@@ -167,10 +170,10 @@ _slots = PerLoop(lambda: asyncio.Semaphore(threads_at_once()))
 
 
 def turn() -> asyncio.Future[None]:
-    """A future to await before work that keeps the running loop busy for milliseconds.
+    """A future to await before work that keeps the running loop busy for milliseconds: `await loops.turn()`.
 
-    Such works go on one by one, each in a round of the loop of its own, so that quick work waits for one of them at
-    most.
+    Such pieces of work are begun one by one, each in its own round of the loop, so that quick work waits for at most
+    one of them.
     """
     loop = asyncio.get_running_loop()
     if not (waiting := _turns.here()):
@@ -180,7 +183,7 @@ def turn() -> asyncio.Future[None]:
 
 
 def _next_turn(waiting: deque[asyncio.Future[None]]) -> None:
-    # Whoever was cancelled needs no turn
+    # Callers that were cancelled need no turn
     while waiting and waiting[0].done():
         waiting.popleft()
     if waiting:
@@ -190,7 +193,7 @@ def _next_turn(waiting: deque[asyncio.Future[None]]) -> None:
             first.get_loop().call_soon(_next_turn, waiting)
 
 
-# By loop: those who wait for a turn, the first one next
+# For each loop, the futures of those that wait for a turn, in order
 _turns: PerLoop[deque[asyncio.Future[None]]] = PerLoop(deque)
 
 
@@ -238,10 +241,10 @@ _number = itertools.count(1)
 
 
 def start_thread(function: Callable[..., T], *args: Any) -> Future[T]:
-    """Run `function(*args)` in a thread of its own, with the caller's context variables.
+    """Run `function(*args)` in a daemon thread of its own, with the caller's context variables; returns its future.
 
     StopIteration, KeyboardInterrupt, GeneratorExit and CancelledError would hang the waiting caller, or look like its
-    own end. Each of them arrives as a RuntimeError.
+    own interruption. The future raises a RuntimeError in place of each.
 
     Raises:
         RuntimeError: the system starts no more threads.

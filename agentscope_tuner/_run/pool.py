@@ -1,11 +1,11 @@
-"""The pool of child processes: one way to start, feed, limit, replace and end them, whatever they run.
+"""Pools of child processes (workers): one way to start, feed, limit, replace and end them, whatever they run.
 
 A program subclasses `Pool` and says what its workers are given: the sandbox's comparisons, an engine's batches of rows,
 rollouts. `QuestionPool` is for programs that answer questions one by one.
 
-A worker that dies is replaced, in any case. A loaded or stopped machine must not cost a verdict, so there is one
-`Policy` for every program: work that was begun is tried once more, by another worker; what says nothing about the work
-is borne more often.
+A worker that dies is replaced, in any case. A busy or paused machine must not cost a verdict, so there is one `Policy`
+for every program: work during which a worker died is tried once more, by a different worker. If a worker is lost for a
+reason outside of the work, it is tried more often.
 
 All pools of a process live on one event loop, on a daemon thread. Nothing here holds a lock, so a fork copies none.
 """
@@ -41,14 +41,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """When work is given up, the same for every program.
+    """The limits at which a piece of work is given up, the same for every program.
 
     Attributes:
-        deaths: workers that die of one piece of work, before it gets no verdict. The first may have died of damage that
-            an earlier piece left behind.
-        losses: workers that are lost in a row for a reason that says nothing about the work: they end while they
-            start, or are given no CPU.
-        start_seconds: a worker that has not started by then counts as lost.
+        deaths: how many workers may die of one piece of work, until it is given up. The first may have died of damage
+            that an earlier piece left behind.
+        losses: how many workers may be lost for a reason outside of the work, until it is given up: they end while they
+            start, or get no CPU time.
+        start_seconds: a worker that has not started after so many seconds counts as lost.
     """
 
     deaths: int = 2
@@ -63,8 +63,8 @@ class WorkerLost(Exception):
     """A worker can give no more answers: it ended, its messages cannot be read, or it was killed.
 
     Attributes:
-        begun: whether it had the whole of its oldest work. Otherwise its end says nothing about that work.
-        how: how it ended, in words.
+        begun: whether its oldest work had been sent in full, so that this work may be the reason.
+        how: how it ended, in words, such as `was killed by SIGKILL`.
     """
 
     def __init__(self, *, begun: bool = False) -> None:
@@ -74,11 +74,11 @@ class WorkerLost(Exception):
 
 
 class WallTimeUp(WorkerLost):
-    """The worker took longer over its oldest work than it may, and was killed."""
+    """The worker took more seconds for its oldest work than allowed, and was killed."""
 
 
 class CpuTimeUp(WorkerLost):
-    """The worker used up the CPU time that its oldest work may cost, and was killed."""
+    """The worker used more CPU time for its oldest work than allowed, and was killed."""
 
 
 class WorkerClosed(WorkerLost):
@@ -87,13 +87,18 @@ class WorkerClosed(WorkerLost):
 
 @dataclass(slots=True)
 class Toll:
-    """The workers that one piece of work has cost."""
+    """Counts the workers that were lost while they had one piece of work, to know when it is given up; see `Policy`.
+
+    Attributes:
+        deaths: how many of them died of this work.
+        losses: how many were lost for a reason outside of it.
+    """
 
     deaths: int = 0
     losses: int = 0
 
     def add(self, *, guilty: bool) -> bool:
-        """Count a worker, which died of this work or was lost beside it; return whether the work is given up now."""
+        """Count a lost worker; `guilty` is whether the work killed it. Returns whether the work is given up now."""
         if guilty:
             self.deaths += 1
         else:
@@ -101,10 +106,14 @@ class Toll:
         return self.deaths >= POLICY.deaths or self.losses >= POLICY.losses
 
     def gives_up(self, loss: WorkerLost) -> bool:
-        """Count `loss`; return whether it ends the work that the worker was at. Otherwise another worker gets it."""
+        """Count the loss of a worker that had this work.
+
+        Returns:
+            Whether the work is given up now; else a different worker gets it.
+        """
         if isinstance(loss, WorkerClosed):
             return False
-        # Another worker would take as long
+        # A different worker would take as long
         return (isinstance(loss, WallTimeUp) and loss.begun) or self.add(guilty=loss.begun)
 
 
@@ -120,16 +129,16 @@ _MOST_UNREAD = 64
 
 
 class Worker(Generic[T]):
-    """A child process of a pool, for its event loop alone.
+    """A child process of a pool, with its unanswered jobs. Its methods are called in the pool's event loop.
 
     Args:
-        program: what it runs.
+        program: the program that it runs.
         options: as `ChildProcess` takes them.
 
     Attributes:
-        jobs: what it was given and has not answered, the oldest first.
+        jobs: the jobs that it was given and has not answered, the oldest first.
         ready: whether it has started.
-        since: when it began the oldest of its jobs, at the earliest, by `time.monotonic`.
+        since: the earliest time at which it can have begun its oldest job, by `time.monotonic`.
 
     Raises:
         OSError: no process could be started.
@@ -148,23 +157,23 @@ class Worker(Generic[T]):
         self._read_on()
 
     def give(self, job: T, message: bytes) -> None:
-        """Send the worker more work, behind what it has."""
+        """Send the worker one more job, to be done after those that it has; `message` is the job as bytes."""
         if not self.jobs:
             self.since = time.monotonic()
         self.jobs.append(job)
         self.send(message)
 
     def send(self, message: bytes) -> None:
-        """Send a message. A worker that is gone is found by `message`."""
+        """Send a message to the worker, without waiting. If the worker has ended, `Worker.message` raises it."""
         self.child.send(message)
         self._flush()
         # The limits of a worker that had nothing to do begin now
         self._wake()
 
     def is_trusted(self) -> bool:
-        """Whether the worker's next message will answer what it is given next.
+        """Whether the worker may be given work. Before, check that it has not ended or sent a message without a job.
 
-        False for one without work that has ended, or has sent a message unasked: it is replaced.
+        Such a message would pass for the next answer, so this worker is lost, and replaced.
         """
         if not self.jobs:
             if self._reading:
@@ -174,10 +183,10 @@ class Worker(Generic[T]):
         return self._lost is None
 
     async def message(self, left: Callable[[], float]) -> bytes:
-        """The worker's next message.
+        """Wait for the worker's next message.
 
         Args:
-            left: the most seconds to wait before the next look; raises a WorkerLost when a limit is passed.
+            left: gives the seconds that the worker may still take; raises a WorkerLost if a limit is passed.
 
         Raises:
             WorkerLost: the worker ended, or passed a limit, before it sent one.
@@ -204,9 +213,9 @@ class Worker(Generic[T]):
         return found
 
     def _seconds(self, left: Callable[[], float]) -> float | None:
-        """The seconds that `left` gives; None if a limit is passed, but the message has come meanwhile.
+        """The seconds that `left` gives; None if a limit is passed, but the worker's message has come.
 
-        After a delay of the event loop every worker would otherwise seem to be late.
+        Otherwise every worker would seem to be late after a delay of the event loop.
         """
         try:
             return left()
@@ -217,7 +226,7 @@ class Worker(Generic[T]):
             return None
 
     def leave(self) -> None:
-        """End the worker: at once if it has work, else as soon as it notices that its channel is closed."""
+        """Give the worker up because its pool is closed: close its channel, by which it notices that it has to end."""
         with contextlib.suppress(OSError):
             self.child.channel.shutdown(socket.SHUT_WR)
         self._unread.clear()
@@ -283,7 +292,7 @@ class Worker(Generic[T]):
             self._news.set_result(None)
 
 
-# What to do where the system gives no process, thread or file
+# What to do if the system gives no process, thread or file
 _WAYS_OUT = {
     errno.EMFILE: "raise this process's limit of open files (ulimit -n)",
     errno.EFBIG: "raise this process's limit of a file's size (ulimit -f), at least to 1 MB",
@@ -294,7 +303,10 @@ _WAYS_OUT = {
 
 
 def way_out(number: int | None) -> str:
-    """What to do about a system error, as the end of a message; empty if nothing is known about this `errno`."""
+    """What to do about the system error with this `errno`, as the end of a message; empty if nothing is known.
+
+    For `errno.ENOMEM`: `: free memory, or have fewer workers`.
+    """
     return f": {_WAYS_OUT[number]}" if number in _WAYS_OUT else ""
 
 
@@ -302,16 +314,16 @@ W = TypeVar("W", bound=Worker[Any])
 
 
 class Pool(ABC, Generic[W]):
-    """Up to `most` workers of one program, each replaced when it is lost.
+    """Up to `most` worker processes of one program; one that dies is replaced. A subclass says what they are given.
 
-    All methods run on `loops.workers_loop()`, except `soon` and `close`. A forked child has none of the workers, and
-    may use the pool as if it were new.
+    All methods run on `loops.workers_loop()`, except `soon`, `close` and `aclose`. A forked child has none of the
+    workers, and may use the pool as if it were new.
 
     Attributes:
-        workers: those that run now.
+        workers: the workers that run now.
         loads: what a worker loads when it starts, for messages.
-        start_seconds: a worker that has not started by then is killed.
-        leave_seconds: how long a worker without work may take to end by itself when the pool is closed.
+        start_seconds: a worker that has not started after so many seconds is killed.
+        leave_seconds: how many seconds a worker without work may take to end by itself when the pool is closed.
     """
 
     loads = "their program"
@@ -324,55 +336,58 @@ class Pool(ABC, Generic[W]):
         _LIVE.add(self)
 
     def forget(self) -> None:
-        """Start anew, in a forked child: the workers are the parent's."""
+        """Become an empty pool: called in a forked child, because the workers belong to the parent."""
         for attending in getattr(self, "_attending", ()):
-            # It waits for the parent's worker, and never ends here: nothing to be warned of
+            # This task waits for the parent's worker, and never ends here: asyncio need not warn of it
             attending._log_destroy_pending = False
         self.workers: list[W] = []
         self._attending: set[asyncio.Task[None]] = set()
         self._failed_starts = 0
         self._is_used = False
 
-    # What a program says
+    # The methods that a program's subclass implements
 
     @abstractmethod
     def start(self) -> W:
-        """Start a worker, whose first message says whether it could."""
+        """Start a worker and return it at once. Its first message says whether it could load its program."""
 
     @abstractmethod
     def started(self, worker: W, message: bytes) -> None:
-        """Read a worker's first message.
+        """Read a worker's first message, which says whether it has started.
 
         Raises:
-            AstunerError: no worker will ever start; it is what `fail` is given.
+            AstunerError: no worker can ever start. `fail` is then called with this error.
         """
 
     @abstractmethod
     def hand_out(self) -> None:
-        """Give work to the workers that have room, and start workers where they are needed: something has changed."""
+        """Give work to the workers that have room, and start workers if needed; called after every change."""
 
     @abstractmethod
     def left(self, worker: W) -> float:
-        """Seconds until the worker has to be looked at.
+        """The seconds that the worker may still take for its oldest job; infinite if there is no limit.
 
         Raises:
-            WorkerLost: it takes too long, and is to be killed.
+            WorkerLost: it takes too long, and has to be killed.
         """
 
     @abstractmethod
     def answered(self, worker: W, message: bytes) -> None:
-        """Take a worker's message; remove the jobs that are done."""
+        """Read a worker's answer: pass the results on, and remove the jobs that are done from `worker.jobs`."""
 
     @abstractmethod
     def lost(self, worker: W, loss: WorkerLost) -> None:
-        """Take back the jobs of a worker that has ended."""
+        """Decide about the jobs of a worker that has ended: queue them again, or give them up."""
 
     @abstractmethod
     def fail(self, error: Exception) -> None:
-        """Hand `error` to everybody who waits: no worker can be had, or the pool itself is broken."""
+        """Hand `error` to all callers that wait: no worker can be started, or the pool itself has a bug."""
 
     def cannot_start(self, times: int, loss: WorkerLost) -> Exception | None:
-        """The error for all who wait, once `times` workers in a row were lost at their start; None to try another."""
+        """The error for all callers that wait, after `times` workers in a row were lost while they started.
+
+        None to start another worker. `loss` is how the last one ended.
+        """
         if times < POLICY.losses:
             return None
         why = f"{times} worker processes ended while they loaded {self.loads}: one {loss.how}"
@@ -381,7 +396,7 @@ class Pool(ABC, Generic[W]):
     # For programs and their callers
 
     def soon(self, function: Callable[..., None], *args: Any) -> None:
-        """Run `function(*args)` on the pool's loop, soon. For any thread.
+        """Have `function(*args)` run on the pool's event loop, without waiting for it; any thread may call this.
 
         Raises:
             JudgeError: there is no loop: the system starts no more threads.
@@ -394,7 +409,7 @@ class Pool(ABC, Generic[W]):
         loop.call_soon_threadsafe(self._guarded, function, *args)
 
     def start_worker(self) -> bool:
-        """Start a worker where there is room for one more; return whether it was started."""
+        """Start a worker unless there are `most` already; return whether one was started."""
         if len(self.workers) >= self.most:
             return False
         if _exiting:
@@ -413,9 +428,9 @@ class Pool(ABC, Generic[W]):
         return True
 
     def _do_without(self, error: Exception, *, has_others: bool) -> None:
-        """Go on without a worker that cannot be had: the others work alone for a while, then it is tried again.
+        """Go on without a worker that could not be started: with the other workers, and try again after a while.
 
-        Without others, everybody who waits gets `error`.
+        If there are no others (`has_others`), all callers that wait get `error`.
         """
         if not has_others:
             self.fail(error)
@@ -429,8 +444,11 @@ class Pool(ABC, Generic[W]):
         self.hand_out()
 
     def close(self, *, wait: bool = True) -> None:
-        """End every worker. The pool may be used again. For any thread; `wait` until all have ended."""
-        # Not whether it has workers: the loop may be starting the first
+        """End every worker; with `wait`, return when all have ended. The pool may be used again after it.
+
+        Any thread may call this.
+        """
+        # `workers` may be empty although the loop is just starting the first one
         if not self._is_used:
             return
         closed = self._closing()
@@ -463,7 +481,7 @@ class Pool(ABC, Generic[W]):
                 self.hand_out()
         except WorkerLost as loss:
             await self._replace(worker, loss)
-        # boundary: a worker that cannot load its program, or a fault of ours, is told to everybody who waits
+        # boundary: all callers that wait get the error of a worker that cannot load its program, or of a bug here
         except Exception as exc:  # noqa: BLE001
             await self._replace(worker, WorkerClosed(), exc)
 
@@ -485,7 +503,7 @@ class Pool(ABC, Generic[W]):
     def _guarded(self, function: Callable[..., None], *args: Any) -> None:
         try:
             function(*args)
-        # boundary: a fault of ours on the loop is told to everybody who waits, who would else wait for ever
+        # boundary: all callers that wait get the error of a bug here; they would wait for ever otherwise
         except Exception as exc:  # noqa: BLE001
             self.fail(exc)
 
@@ -498,16 +516,17 @@ def _seconds_to(until: float) -> float:
 
 @dataclass(eq=False, slots=True)
 class PoolQuestion:
-    """A message that a worker answers by one message, and the future that its caller waits for.
+    """A message to a worker that answers it by one message, and the future that its caller waits for.
 
     Attributes:
-        message: what the worker is sent; None asks for a worker that has started, and nothing else.
-        answer: receives the answer, or the error.
+        message: the message; None only waits until a worker has started.
+        answer: the future that gets the answer, or the error.
         seconds: the seconds that the answer is expected to take.
-        request: the request that the question is part of.
+        request: the request that the question is part of, for its turn in the queue; see `FairQueue`.
+        toll: the workers that were lost while they had the question.
         limit: the most seconds to the answer, without the start of the pool's first worker; None for no limit. A worker
             that takes longer is killed.
-        ends: when the limit is over, by `time.monotonic`.
+        ends: the time at which the limit is over, by `time.monotonic`.
         timer: gives the question up at `ends`, if it still waits in the queue.
     """
 
@@ -525,11 +544,11 @@ Q = TypeVar("Q", bound=PoolQuestion)
 
 
 class QuestionPool(Pool[W], Generic[W, Q]):
-    """A pool whose workers answer questions, one by one; those that wait take turns by `FairQueue`.
+    """A pool whose workers answer one question at a time; the questions that wait take turns by `FairQueue`.
 
     Args:
-        most: how many workers.
-        repeats: whether a question may be asked again, of another worker, when its worker dies.
+        most: the most workers.
+        repeats: whether a question is given to a different worker if its worker dies.
     """
 
     def __init__(self, most: int, *, repeats: bool = True) -> None:
@@ -537,16 +556,16 @@ class QuestionPool(Pool[W], Generic[W, Q]):
         super().__init__(most)
 
     def forget(self) -> None:
-        """See Pool."""
+        """Become an empty pool with no questions: called in a forked child, because these belong to the parent."""
         super().forget()
         self.queue: FairQueue[Q] = FairQueue()
         self._untimed: list[Q] = []
 
     def ask(self, question: Q) -> Future[Any]:
-        """Put a question into the queue; return its future. For any thread.
+        """Put a question into the queue, and return the future of its answer; any thread may call this.
 
         Raises:
-            JudgeError: see `soon`.
+            JudgeError: the system starts no more threads.
         """
         self.soon(self._add, question)
         return question.answer
@@ -556,15 +575,15 @@ class QuestionPool(Pool[W], Generic[W, Q]):
         return not worker.jobs
 
     def result(self, worker: W, question: Q, message: bytes) -> Any:
-        """The result in a worker's message."""
+        """The result that the worker's answer to `question` holds; by default the message itself."""
         return message
 
     @abstractmethod
     def given_up(self, question: Q, loss: WorkerLost) -> Exception:
-        """The error for a question that gets no answer."""
+        """The error for a question that gets no answer, because its worker was lost or its limit is over (`loss`)."""
 
     def hand_out(self) -> None:
-        """See Pool."""
+        """Send questions to the workers that have room, and start workers while more questions wait than start now."""
         if self._untimed and any(worker.ready for worker in self.workers):
             for question in self._untimed:
                 assert question.limit is not None
@@ -584,7 +603,11 @@ class QuestionPool(Pool[W], Generic[W, Q]):
             starting += 1
 
     def left(self, worker: W) -> float:
-        """See Pool."""
+        """The seconds until the limit of the worker's question is over; infinite without a question.
+
+        Raises:
+            WallTimeUp: it is over.
+        """
         if not worker.jobs:
             return math.inf
         left: float = worker.jobs[0].ends - time.monotonic()
@@ -593,18 +616,18 @@ class QuestionPool(Pool[W], Generic[W, Q]):
         return left
 
     def answered(self, worker: W, message: bytes) -> None:
-        """See Pool."""
+        """Give the worker's answer to the caller of its oldest question."""
         if not worker.jobs:
             raise WorkerLost
         question: Q = worker.jobs.popleft()
         try:
             question.answer.set_result(self.result(worker, question, message))
-        # it has left the worker's jobs, so nobody else would tell its caller
+        # the question is no longer among the worker's jobs, so nothing else would give its caller the error
         except Exception as exc:  # noqa: BLE001
             question.answer.set_exception(exc)
 
     def lost(self, worker: W, loss: WorkerLost) -> None:
-        """See Pool."""
+        """Queue the questions of a lost worker again; those that are given up get the error of `given_up`."""
         for question in worker.jobs:
             # A question behind the oldest was not begun
             oldest = question is worker.jobs[0]
@@ -615,14 +638,14 @@ class QuestionPool(Pool[W], Generic[W, Q]):
                 self.queue.add(question, question.request, question.seconds)
 
     def charge(self, question: Q, seconds: float) -> None:
-        """Add `seconds` to those that the question's request has used."""
+        """Add `seconds` (negative to refund) to those that the question's request has used; see `FairQueue`."""
         self.queue.charge(question.request, seconds)
 
     def fail(self, error: Exception) -> None:
-        """See Pool."""
+        """Give `error` to the callers of all questions in the queue."""
         self._untimed.clear()
         while (question := self._next()) is not None:
-            # One JudgeError each: whoever waits names its own task in it
+            # Each caller gets its own JudgeError, because it writes the id of its task into it
             own = JudgeError(error.message, cause=error.cause) if type(error) is JudgeError else error
             question.answer.set_exception(own)
 
@@ -633,17 +656,17 @@ class QuestionPool(Pool[W], Generic[W, Q]):
         self.hand_out()
 
     def _expire(self, question: Q) -> None:
-        """Give up a question that still waits. One that a worker has is looked after by `left`."""
+        """Give up a question that still waits at the end of its limit. If a worker has it, `left` handles the limit."""
         answer = question.answer
         if not (answer.done() or answer.running()) and answer.set_running_or_notify_cancel():
             answer.set_exception(self.given_up(question, WallTimeUp()))
 
     def _next(self) -> Q | None:
-        """The next question that somebody still waits for."""
+        """Take the next question from the queue whose caller still waits; None if there is none."""
         while (found := self.queue.take()) is not None:
             answer = found.answer
             if found.timer is not None:
-                # It would keep the question for its whole limit
+                # The timer would keep the question in memory for its whole limit
                 found.timer.cancel()
             if answer.running() or (not answer.done() and answer.set_running_or_notify_cancel()):
                 if found.ends > time.monotonic():
