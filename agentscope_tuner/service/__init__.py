@@ -1,4 +1,6 @@
-"""The HTTP reward service: `create_app` makes it, `astuner serve` runs it; extra `serve`.
+"""The HTTP reward service, which judges rollouts that trainers send: `create_app` makes it, `astuner serve` runs it.
+
+It needs the extra `serve`.
 
 app = create_app({"": ConfiguredJudge("configs/math.yaml")}, ServiceSettings())
 """

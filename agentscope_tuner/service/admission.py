@@ -1,4 +1,5 @@
-"""Which requests are judged: the service's limits, its lanes of slots, and the refusal of what is beyond them.
+"""Decides which requests the service judges, which wait, and which it refuses: `Gate`, with a `Lane` of slots for cheap
+judges and one for all others.
 
 `Probe` asks whether the endpoints that the judges depend on answer.
 """
@@ -64,8 +65,11 @@ class Refusal(Exception):
 
     Args:
         status: the HTTP status code.
-        detail: what is wrong and the way out; may quote the request back to its sender.
-        retry_after: seconds after which the same request may do better; None where it never will.
+        detail: what is wrong and what to do; may quote the request back to its sender.
+        retry_after: seconds after which the same request may succeed; None if it never will.
+
+    Attributes:
+        close: whether the connection has to be closed after the answer.
     """
 
     def __init__(self, status: int, detail: str, *, retry_after: int | None = None) -> None:
@@ -77,7 +81,7 @@ class Refusal(Exception):
         self.close = False
 
     def headers(self) -> dict[str, str]:
-        """The headers of the response."""
+        """The headers of the response: `{"Retry-After": "1"}` for `retry_after=1`."""
         found = {"WWW-Authenticate": "Bearer"} if self.status == 401 else {}
         if self.retry_after is not None:
             found["Retry-After"] = str(self.retry_after)
@@ -90,7 +94,7 @@ class Refusal(Exception):
 _BODIES = 16
 # How much the latest request moves the mean time that judging takes
 _WEIGHT = 0.1
-# Seconds: a client that waits longer misses the service's better times
+# Seconds: a client that waits longer may miss the time at which the service has room again
 _LONGEST_RETRY = 60
 
 
@@ -99,7 +103,7 @@ _CHEAP_SECONDS = 0.05
 
 
 class _SlotsInTurn:
-    """Slots, each of which goes to the request with the highest priority of those that wait: to the first of them."""
+    """A semaphore with priorities: a free slot goes to the waiting request of the highest priority, oldest first."""
 
     def __init__(self, free: int) -> None:
         self.free = free
@@ -116,7 +120,7 @@ class _SlotsInTurn:
             await own[2]
         except asyncio.CancelledError:
             if not own[2].cancelled():
-                # it was given a slot just before
+                # it got a slot just before it was cancelled: pass that on
                 self.release()
             elif own in self._waiting:
                 self._waiting.remove(own)
@@ -124,7 +128,7 @@ class _SlotsInTurn:
             raise
 
     def release(self) -> None:
-        # those that were cancelled just now
+        # remove requests that were cancelled just now
         while self._waiting and self._waiting[0][2].done():
             heappop(self._waiting)
         if self._waiting:
@@ -134,19 +138,19 @@ class _SlotsInTurn:
 
 
 class Lane:
-    """Slots for judging, and a bounded queue before them. All of it runs in one event loop.
+    """Bounds how many requests are judged at once, and how many wait. All of it runs in one event loop.
 
     Args:
-        slots: requests judged at once.
-        queue: requests that wait for a slot.
-        aside: requests that turned out to be slow, and are judged on without a slot, so that cheap ones never wait for
-            them; 0 where a request keeps its slot until it ends.
-        clock: seconds that only grow.
+        slots: the most requests that are judged at once.
+        queue: the most requests that wait for a slot.
+        aside: the most requests that turned out to be slow and are judged on without a slot, so that cheap requests
+            never wait for them; with 0, a request keeps its slot until it ends.
+        clock: gives the time in seconds, such as `time.monotonic`.
 
     Attributes:
-        running: requests that are judged.
-        waiting: requests that wait for a slot.
-        aside: those of `running` that have no slot any more.
+        running: how many requests are judged now.
+        waiting: how many requests wait for a slot.
+        aside: how many of `running` have given their slot back.
     """
 
     def __init__(self, slots: int, queue: int, aside: int, clock: Callable[[], float]) -> None:
@@ -160,15 +164,16 @@ class Lane:
 
     @property
     def full(self) -> bool:
-        """Whether a request would be refused now."""
+        """Whether a new request would be refused now: no slot is free, and the queue is full."""
         return not self._slots.free and self.waiting >= self._queue
 
     @asynccontextmanager
     async def slot(self, priority: int = 0) -> AsyncIterator[None]:
-        """A context around the judging; waits for a slot. One of a higher priority waits for none of a lower one.
+        """A context for judging one request: it waits for a slot, and holds it. Higher priorities come first.
 
         Raises:
-            Refusal: 429, the queue is full, or the request is slow and too many slow ones are judged; it is cancelled.
+            Refusal: 429, the queue is full; or the request is slow and too many slow ones are judged, then its judging
+                is cancelled.
         """
         if self.full:
             raise self.refusal()
@@ -199,7 +204,7 @@ class Lane:
 
     def _step_aside(self, held: _Held, limit: asyncio.Timeout) -> None:
         if self.aside >= self._most_aside:
-            # one of those that are judged ends every so many seconds, and all who are refused come back for its place
+            # the slow requests that are judged end one by one, and every refused one will ask again for a free place
             words = f"this request takes long, and the service is full of such: {self.aside} judged"
             held.refused = _full(words, self._mean_aside)
             limit.reschedule(asyncio.get_running_loop().time())
@@ -219,8 +224,9 @@ class Lane:
             self._mean_seconds = _moved(self._mean_seconds, took)
 
     def refusal(self) -> Refusal:
-        """429 with the seconds after which the requests that wait now will have been judged, if they take as long as
-        the latest did.
+        """The refusal of a request because the lane is full: status 429, and the seconds after which to ask again.
+
+        By then, the requests that wait now will have been judged, if they take as long as the latest ones did.
         """
         seconds = self._mean_seconds * (self.waiting + 1) / self._most
         held = self.running - self.aside
@@ -229,7 +235,9 @@ class Lane:
 
 @dataclass(slots=True, eq=False)
 class _Held:
-    """A request's slot: since when, whether it was given back before the end, and why the request is cancelled."""
+    """A request that is being judged: the time at which it got its slot (`since`), whether it has given the slot back
+    before its end (`aside`), and the refusal with which it is cancelled, if any.
+    """
 
     since: float
     aside: bool = False
@@ -245,23 +253,24 @@ def _full(words: str, seconds: float) -> Refusal:
 
 
 class Gate:
-    """Two lanes, a bound on the bytes of all bodies, and the drain at the end. All of it runs in one event loop.
+    """Bounds the requests of the whole service: two lanes, the bytes of all bodies, and the drain before its end.
 
-    A request takes a place only once its body is whole, so clients that never finish theirs lock nobody out. Requests
-    of judges that compute within a bound of their own have a lane apart from those that wait for others, such as judge
-    models; those of them that turn out to be slow give their slots back.
+    A request waits in its lane only once its body has come in full, so clients that never finish theirs keep nobody
+    out. Judges that compute within a bounded time have a lane of their own, apart from judges that wait for others,
+    such as judge models. Requests in it that turn out to be slow give their slots back. All of it runs in one event
+    loop.
 
     Args:
-        concurrency: requests judged at once, in each lane.
-        queue: requests that wait for a slot, in each lane.
+        concurrency: the most requests that are judged at once, in each lane.
+        queue: the most requests that wait for a slot, in each lane.
         max_body_bytes: the most bytes of one body; all bodies together may have 16 times as many.
-        clock: seconds that only grow.
+        clock: gives the time in seconds, such as `time.monotonic`.
 
     Attributes:
         cheap: the lane of judges that compute.
         slow: the lane of all others.
-        draining: whether new requests are refused.
-        given_up: whether the drain is over: the requests that were inside are cancelled.
+        draining: whether new requests are refused because the service is ending.
+        given_up: whether the requests that had not ended by then were cancelled; see `give_up`.
     """
 
     def __init__(
@@ -278,12 +287,12 @@ class Gate:
 
     @property
     def running(self) -> int:
-        """Requests that are judged."""
+        """How many requests are being judged, in both lanes."""
         return self.cheap.running + self.slow.running
 
     @property
     def waiting(self) -> int:
-        """Requests that wait for a slot."""
+        """How many requests wait for a slot, in both lanes."""
         return self.cheap.waiting + self.slow.waiting
 
     @property
@@ -296,7 +305,9 @@ class Gate:
 
     @contextmanager
     def entered(self, lane: Lane) -> Iterator[Callable[[int], None]]:
-        """A context around a whole request: a drain waits for its end. It gives a function to count its bytes with.
+        """A context for a whole request, from its first byte to its answer; a drain waits for its end.
+
+        It gives a function that is called with the number of bytes of each piece of the body as it comes in.
 
         Raises:
             Refusal: 503 while draining; 429 when the lane's queue is full, or too many bytes of all bodies are held.
@@ -327,18 +338,18 @@ class Gate:
                 self._empty.set()
 
     async def drained(self) -> None:
-        """Waits until all requests that entered have ended."""
+        """Wait until all requests that have entered (`entered`) have ended."""
         await self._empty.wait()
 
     def give_up(self) -> None:
-        """Cancel the requests that are inside. Each is to be answered by `refused_at_end`."""
+        """Cancel all requests that have not ended, because the drain took too long. They are answered with 503."""
         self.given_up = True
         for task in self._inside:
             task.cancel()
 
 
 def refused_at_end() -> Refusal:
-    """The refusal of requests that a service which ends no longer judges."""
+    """The refusal of a request because the service is shutting down: status 503."""
     return Refusal(503, "the service is shutting down", retry_after=1)
 
 
@@ -351,11 +362,11 @@ _MOST_HANGING = 4
 
 
 class Probe:
-    """Asks the judges whether they could judge now: all at once, within seconds, and once for several callers.
+    """Checks for `/readyz` whether the judges could judge now: all judges at once, and once for several callers.
 
     Args:
-        judges: the judges by the names of their paths.
-        seconds: the time limit for an answer.
+        judges: the judges by name.
+        seconds: a judge that has not answered after so many seconds is not ready.
     """
 
     def __init__(self, judges: Mapping[str, ConfiguredJudge], seconds: float = _PROBE_SECONDS) -> None:
@@ -367,7 +378,7 @@ class Probe:
         self._fresh_until = 0.0
 
     async def problems(self) -> dict[str, str | None]:
-        """For each judge, why it is not ready; None where it is ready."""
+        """For each judge by name, why it is not ready; None if it is ready: `{"math": None}`. At most 2 s old."""
         async with self._lock:
             if time.monotonic() >= self._fresh_until:
                 found = await asyncio.gather(*(self._problem(name, judge) for name, judge in self._judges.items()))

@@ -1,7 +1,6 @@
 """The reward service as an ASGI application: its routes, their description in `openapi.yaml`, and its bearer token.
 
-`Exchange` is one judging request from its first byte to its answer: read within limits, admitted, judged in time,
-answered.
+`Exchange` answers the requests for verdicts: it reads them within limits, admits them, and judges them in time.
 """
 
 from __future__ import annotations
@@ -60,14 +59,16 @@ _RESERVED = sorted({"docs", "openapi.json", "healthz", "readyz", "metrics", *(pa
 
 
 def create_app(judges: Mapping[str, ConfiguredJudge], settings: ServiceSettings | None = None) -> Starlette:
-    """The service's application; `app.state.gate` is its `Gate`.
+    """Make the reward service as an ASGI application, which `serve` or any ASGI server runs.
+
+    `app.state.gate` is its `Gate`.
 
     Args:
-        judges: by name, which is the prefix of their routes; the one named "" has none.
-        settings: limits and the token file.
+        judges: the judges by name: `math` is asked at `/math/reward`, and the judge with the empty name at `/reward`.
+        settings: the limits and the token file.
 
     Raises:
-        ConfigError: there is no judge, a name that cannot be a route, or a token file that cannot be read.
+        ConfigError: there is no judge, a name cannot be a route, or the token file cannot be read.
     """
     settings = settings or ServiceSettings()
     _check(judges)
@@ -89,7 +90,7 @@ def create_app(judges: Mapping[str, ConfiguredJudge], settings: ServiceSettings 
 
 
 async def _no_route(request: Request, exc: Exception) -> Response:
-    """The response to a path or a method that is not served: it names those that are."""
+    """The response to a path or a method that is not served (status 404 or 405); it names those that are."""
     assert isinstance(exc, HTTPException)
     said = f"{request.method} {request.url.path} is not served"
     served = f"{said}: rows are sent by POST to /reward, or to /NAME/reward where judges have names; see GET /docs"
@@ -156,11 +157,11 @@ def _description(names: Iterable[str], *, guarded: bool) -> list[BaseRoute]:
 
 
 def described(document: dict[str, Any], names: Iterable[str], *, guarded: bool) -> dict[str, Any]:
-    """The OpenAPI document of a service with these judges.
+    """The OpenAPI document for a service with these judges, made from that of a service with one judge.
 
     Args:
         document: the description of a service with one judge, which has no name.
-        names: the judges' names; each has the judging paths below its own.
+        names: the judges' names; each judge has its paths below its name, such as `/math/reward`.
         guarded: whether requests need a token.
     """
     paths = {path: operations for path, operations in document["paths"].items() if path not in PATHS}
@@ -184,7 +185,7 @@ _LOOK_AGAIN_SECONDS = 1.0
 
 
 class TokenFile:
-    """The token in a file. A file that changes is read again within a second, so that a token can be rotated.
+    """The service's secret token in a file, which is read again every second, so that the token can be changed.
 
     Args:
         path: a file with one line of visible ASCII characters.
@@ -202,7 +203,7 @@ class TokenFile:
             _log.warning("the token file %s can be read or changed by others: chmod 600 it", self._path)
 
     def admits(self, authorizations: list[bytes]) -> bool:
-        """Whether the request's one Authorization header carries the token."""
+        """Whether a request may pass: its `authorizations` are exactly one header, `Bearer …` with the token."""
         if time.monotonic() >= self._look_at:
             self._look_again()
         return len(authorizations) == 1 and carries(authorizations[0], self._token)
@@ -229,7 +230,7 @@ class TokenFile:
 
 
 def is_exposed(mode: int, *, own: bool) -> bool:
-    """Whether a file of this mode lets other users read or change its secret.
+    """Whether the mode of a file lets other users read or change the secret in it: True for 0o644, False for 0o600.
 
     Args:
         mode: the mode, as `os.stat` gives it.
@@ -260,14 +261,14 @@ class BearerGuard:
 
 
 def own_path(scope: Scope) -> str:
-    """The path below where the application is mounted."""
+    """The request's path without the prefix at which the application is mounted: `/healthz` for `/astuner/healthz`."""
     path: str = scope["path"]
     return path.removeprefix(scope.get("root_path", ""))
 
 
 #: The header in which a client gives a request's time limit in seconds; at most the service's own limit.
 DEADLINE_HEADER = "X-Deadline-Seconds"
-#: The header in which a client says which of the waiting requests come first: a whole number, 0 where there is none.
+#: The header in which a client gives a request's priority: a whole number, by default 0; higher ones are judged first.
 PRIORITY_HEADER = "X-Priority"
 _PRIORITIES = range(-10, 11)
 # Seconds of a request's time, kept for sending an answer with some rows' verdicts: no one reads a late answer
@@ -288,11 +289,16 @@ _encoder = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",",
 
 
 class ClientGone(Exception):
-    """The client closed the connection, so no one reads an answer."""
+    """The client has closed the connection, so that nobody would read an answer."""
 
 
 async def read_body(request: Request, max_bytes: int, hold: Callable[[int], None]) -> bytes:
-    """The body, counted by `hold` while it comes in.
+    """Read the body of a request.
+
+    Args:
+        request: the request.
+        max_bytes: the most bytes of the body.
+        hold: called with the number of bytes of each piece; it refuses too many in all requests together.
 
     Raises:
         Refusal: 415 a type other than JSON, 413 too long, 408 too slow, 429 too many bytes in all requests together.
@@ -327,9 +333,9 @@ async def read_body(request: Request, max_bytes: int, hold: Callable[[int], None
 
 
 async def linger(request: Request) -> bool:
-    """Read and drop the rest of a body, within bounds; return whether the body is then at its end.
+    """Read and drop the rest of a refused request's body, within limits; return whether it was read to the end.
 
-    If a connection is closed while the client still writes, it is reset, and the client never reads the reason.
+    If the connection were closed while the client still writes, the client could not read why it was refused.
     """
     left = _LINGER_BYTES
     try:
@@ -360,11 +366,11 @@ def _check_type(headers: Mapping[str, str]) -> None:
 
 
 def parse(body: bytes) -> dict[str, Any]:
-    """The JSON object in `body`.
+    """The JSON object in the body of a request.
 
-    Half surrogate pairs are read, since models write them, and what one row nests too deeply, or counts with too many
-    digits, becomes text: it must not take the other rows' verdicts away. Where a key stands twice, the last value
-    counts.
+    Half surrogate pairs are accepted, since models write them. A value that is nested too deeply, or a number of too
+    many digits, becomes a text: one such row must not cost the other rows their verdicts. If a key occurs twice, the
+    last value counts.
 
     Raises:
         Refusal: 422, no JSON object.
@@ -379,7 +385,7 @@ def parse(body: bytes) -> dict[str, Any]:
 
 
 def _mended(body: bytes, first: ValueError) -> Any:
-    # pydantic's parser refuses these; the standard one is slower and does not
+    # pydantic's parser refuses half surrogate pairs; the standard parser is slower and accepts them
     kept = readable(body) if len(body) <= _MENDED_BYTES else body
     if kept is not body or HALF_PAIR.search(body) is not None:
         with suppress(ValueError, RecursionError):
@@ -388,7 +394,14 @@ def _mended(body: bytes, first: ValueError) -> Any:
 
 
 class Exchange:
-    """The ASGI application that answers the requests of one wire for one judge."""
+    """The ASGI application that answers the requests of one wire format for one judge.
+
+    Args:
+        served: the judge.
+        name: the name of the wire format, for the metrics.
+        wire: the function for this format.
+        gate: admits requests.
+    """
 
     def __init__(self, served: Served, name: str, wire: Wire, gate: Gate) -> None:
         self._served = served
@@ -412,7 +425,7 @@ class Exchange:
             if not self._gate.given_up:
                 raise
             response = problem(refused_at_end())
-        # the boundary to the network: any other exception is our own bug, and must not become a verdict
+        # the boundary to the network: any other exception is a bug of this package, and must not become a verdict
         except Exception as exc:  # noqa: BLE001
             response = _fault(exc, self._served)
         self._served.metrics.request(self._name, response.status_code, time.perf_counter() - started)
@@ -441,7 +454,7 @@ class Exchange:
             reply = await self._wire(self._served, parse(body), ends_at)
         try:
             if self._name == "native":
-                # verdicts alone, whose numbers are finite; not a pair of surrogates that an answer cut in half
+                # the fast encoder: verdicts alone have finite numbers. It fails for half a surrogate pair
                 with suppress(UnicodeEncodeError, OverflowError, TypeError):
                     return _verdicts.encode(reply)
             return _encoder.encode(reply).encode()
@@ -451,10 +464,10 @@ class Exchange:
 
 
 async def within(request: Request, seconds: float, work: Coroutine[Any, Any, bytes]) -> bytes:
-    """The result of `work`, which is cancelled when `seconds` have passed or the client closes the connection.
+    """Await `work` and return its result. It is cancelled after `seconds`, or when the client closes the connection.
 
-    A sync judge's thread cannot be cancelled. The handler no longer waits for it, and the pool bounds the number of
-    such threads.
+    The thread of a judge that does not await cannot be cancelled: it is no longer waited for, and the number of such
+    threads is bounded.
 
     Raises:
         Refusal: 504, the deadline passed.
@@ -493,7 +506,7 @@ async def within(request: Request, seconds: float, work: Coroutine[Any, Any, byt
 
 
 def problem(refusal: Refusal) -> Response:
-    """The response to a refused request."""
+    """The HTTP response to a refused request: its status, its headers, and `{"detail": …}`."""
     return _json(refusal.status, _encoder.encode({"detail": refusal.detail}).encode(), refusal.headers())
 
 

@@ -22,7 +22,7 @@ _TOKENS = ("prompt", "completion", "cached")
 
 
 class ServiceMetrics:
-    """The service's counts; each service has a registry of its own."""
+    """The counts that `/metrics` shows, with a Prometheus registry of its own; `gate` gives the current requests."""
 
     def __init__(self, gate: Gate) -> None:
         self._registry = registry = CollectorRegistry()
@@ -47,13 +47,15 @@ class ServiceMetrics:
         gauge("astuner_draining", "1 once the service was told to end.").set_function(lambda: gate.draining)
 
     def text(self) -> bytes:
-        """All metrics, as Prometheus reads them."""
+        """All metrics, in Prometheus' text format."""
         text: bytes = generate_latest(self._registry)
         return text
 
 
 class JudgeMetrics:
-    """One judge's counts. Labels are looked up once, because a look-up takes longer than a count.
+    """Counts the requests and verdicts of one judge in the service's metrics.
+
+    Prometheus' labels are looked up once, because a look-up takes longer than a count.
 
     Args:
         of: the service's metrics.
@@ -70,12 +72,18 @@ class JudgeMetrics:
         self._request_seconds = {wire: of.request_seconds.labels(judge, wire) for wire in WIRE_NAMES}
 
     def request(self, wire: str, code: int, seconds: float) -> None:
-        """Count an answered request."""
+        """Count an answered request.
+
+        Args:
+            wire: the wire format, one of `WIRE_NAMES`.
+            code: the HTTP status of the answer.
+            seconds: the time from the request's first byte to its answer.
+        """
         self._of.requests.labels(self._judge, wire, code).inc()
         self._request_seconds[wire].observe(seconds)
 
     def verdicts(self, judgements: Sequence[Judgement]) -> None:
-        """Count the verdicts on these rows."""
+        """Count verdicts by status and cause, with their seconds and what judge models used for them."""
         spent: dict[str, float] = {}
         for status, count in Counts(judgement.status for judgement in judgements).items():
             self._verdicts[status].inc(count)

@@ -21,14 +21,14 @@ _OPERATORS = 16
 
 @dataclass(frozen=True, slots=True)
 class RayPlace:
-    """Where the service runs on Ray.
+    """The address and the size of a service on Ray.
 
     Attributes:
         host: the host that Ray's proxy listens on.
         port: its port; 0 takes a free port.
         replicas: processes that judge.
         address: the address of a Ray cluster, such as `auto`; None starts Ray on this machine.
-        drain_seconds: how long requests under way may go on; then their replica is killed.
+        drain_seconds: how many seconds begun requests may go on when the service ends; then their replica is killed.
     """
 
     host: str
@@ -40,15 +40,15 @@ class RayPlace:
 
 @contextmanager
 def deployed(configs: Mapping[str, Source], settings: ServiceSettings, place: RayPlace) -> Iterator[str]:
-    """A context with the service on Ray; it gives the address. On exit requests under way end, and then the service.
+    """A context in which the reward service runs on Ray; it gives the service's URL.
 
-    Every replica loads the judges, keeps the limits and counts its metrics by itself: `/metrics` shows those of the
-    replica that was asked.
+    At the end of the block, begun requests are finished, then the service ends. Every replica loads the judges, keeps
+    the limits and counts its metrics by itself: `/metrics` shows the counts of the replica that was asked.
 
     Args:
         configs: judges' configurations by route prefix, as `create_app` takes judges.
         settings: the settings of each replica. A token file must exist on every node.
-        place: where it runs.
+        place: the address and the number of replicas.
 
     Raises:
         ConfigError: Ray Serve is not installed, or it could not start the service.

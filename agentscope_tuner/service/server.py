@@ -1,8 +1,8 @@
 """Runs the service under uvicorn until a signal, and then lets the admitted requests finish.
 
-uvicorn limits neither the size nor the time of a request's head, and drops connections silently when file descriptors
-run out: `BoundedConnection` and `warn_of_shortages` do that here. What is overridden of uvicorn is listed in
-tests/with_servers/serve/test_connection.py.
+uvicorn does not limit the size and the time of a request's head: `BoundedConnection` does. It drops connections
+silently when file descriptors run out: `warn_of_shortages` logs this. tests/with_servers/serve/test_connection.py lists
+the methods of uvicorn that are overridden here.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ _SEND_SECONDS, _EXIT_SECONDS = 2, 3.0
 
 
 class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
-    """uvicorn's connection, closed when a request's head takes too long or grows too large.
+    """uvicorn's connection, which is closed if a request's head (its line and headers) takes too long or is too large.
 
-    These limits apply before the token is checked. Bodies have limits of their own (`read_body`), and so has uvicorn's
-    wait for the next request.
+    These limits apply before the token is checked. Bodies have other limits (`read_body`), and so has uvicorn's wait
+    for the next request.
 
     Attributes:
-        head_seconds: seconds from the connection, or from the first byte after an answer, to the end of a request's
-            head.
+        head_seconds: the most seconds from the connection, or from the first byte after an answer, to the end of a
+            request's head.
     """
 
     head_seconds: ClassVar[float] = 20.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        """See asyncio.Protocol."""
+        """Begin the time limit of the first request's head; asyncio calls this for a new connection."""
         super().connection_made(transport)
         self._asking = True
         self._begins = False
@@ -66,12 +66,12 @@ class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
         self._late: asyncio.TimerHandle | None = self.loop.call_later(self.head_seconds, self.shutdown)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """See asyncio.Protocol."""
+        """Cancel the time limit; asyncio calls this when the connection has ended."""
         self._asked()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """See asyncio.Protocol."""
+        """Parse received bytes, begin the time limit of a new head, and close the connection if a line is too long."""
         self._begins = False
         super().data_received(data)
         # Line breaks between requests end uvicorn's wait for the next request, but begin no request
@@ -87,28 +87,28 @@ class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
                 self.transport.close()
 
     def on_message_begin(self) -> None:
-        """See httptools."""
+        """Count a new head from 0; the parser calls this at the first byte of a request."""
         super().on_message_begin()
         self._asking = self._begins = True
         self._unfinished_bytes = self._head_bytes = 0
 
     def on_url(self, url: bytes) -> None:
-        """See httptools."""
+        """Count the bytes of the request's URL, or of a piece of it."""
         self._count(len(url))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """See httptools."""
+        """Count the bytes of a header."""
         self._count(len(name) + len(value) + len(b": \r\n"))
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """See httptools."""
+        """Cancel the time limit of the head, which is complete."""
         self._asked()
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Replaces uvicorn's method, which would call a head of too many bytes invalid."""
+        """Answer status 400; for a head of too many bytes with a message that says so, which uvicorn's does not."""
         super().send_400_response(msg if self._head_bytes <= _HEAD_BYTES else _TOO_LARGE)
 
     def _count(self, size: int) -> None:
@@ -126,7 +126,7 @@ class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
 
 
 def shortage() -> str | None:
-    """A warning for the operator when all file descriptors, or nearly all, are in use; else None."""
+    """A warning for the log if nearly all file descriptors that this process may open are in use; else None."""
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     try:
         used = len(os.listdir("/proc/self/fd"))
@@ -142,7 +142,7 @@ def shortage() -> str | None:
 
 
 async def warn_of_shortages() -> None:
-    """Log a shortage, at most once a minute, in an endless loop; the server runs it as a task."""
+    """Look for a `shortage` every second, and log it at most once a minute; an endless task of the server."""
     while True:
         if (trouble := shortage()) is not None:
             _log.error(trouble)
@@ -150,11 +150,16 @@ async def warn_of_shortages() -> None:
 
 
 class DrainingServer(uvicorn.Server):  # type: ignore[misc]
-    """uvicorn's server, which lets the running requests end first when a signal tells it to end. Those that take too
-    long are answered 503; a second signal ends them at once.
+    """uvicorn's server, which drains when a signal ends it: begun requests are finished first.
 
-    While it drains it still listens: `/readyz` answers 503, so that clients send no more, and new requests are answered
-    503, too.
+    Requests that take more than `drain_seconds` are answered 503; a second signal ends them at once. While it drains it
+    still listens: `/readyz` answers 503, so that clients send no more, and new requests are answered 503, too.
+
+    Args:
+        config: uvicorn's settings.
+        gate: knows the begun requests.
+        drain_seconds: how many seconds they may go on.
+        announce: called once signals are handled so.
     """
 
     def __init__(self, config: uvicorn.Config, gate: Gate, drain_seconds: float, announce: Callable[[], None]) -> None:
@@ -166,7 +171,9 @@ class DrainingServer(uvicorn.Server):  # type: ignore[misc]
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Replaces uvicorn's method, which ends the process by the caught signal, not with exit code 0."""
+        """A context in which signals drain this server. uvicorn's own would end the process by the signal, and not with
+        exit code 0.
+        """
         loop = asyncio.get_running_loop()
         heard = interrupts.ending_signals()
         for number in heard:
@@ -197,14 +204,15 @@ class DrainingServer(uvicorn.Server):  # type: ignore[misc]
 def serve(
     app: Starlette, listener: socket.socket, *, drain_seconds: float, threads: int, announce: Callable[[], None]
 ) -> None:
-    """Serves `app` until SIGTERM, SIGINT or SIGHUP, then drains it; returns within `drain_seconds` and a few more.
+    """Serve `app` until a signal such as SIGTERM or Ctrl-C (see `interrupts.ENDING`), then drain it and return.
 
     Args:
         app: made by `create_app`.
         listener: a socket that is bound and listening.
-        drain_seconds: how long requests under way may go on; then they are cancelled, and answered 503.
+        drain_seconds: how many seconds begun requests may go on after the signal; then they are cancelled, and answered
+            503.
         threads: how many threads run judges without an async form.
-        announce: called once a signal lets the requests under way end first.
+        announce: called once signals are handled so: the service is ready.
     """
     config = uvicorn.Config(
         app,
@@ -237,7 +245,7 @@ def serve(
 
 
 def _end_anyway(seconds: float) -> None:
-    """End the process after some seconds, even if a judge's thread never returns."""
+    """End the process with exit code 0 after some seconds, even if a judge's thread never returns; does not wait."""
 
     def end() -> None:
         _log.warning("a judge's threads did not return: ending without them")

@@ -31,7 +31,7 @@ Pair = tuple[WorkflowTask, WorkflowOutput]
 
 
 class RewardRow(BaseModel):
-    """One rollout to judge; each line of a rollout file is one."""
+    """A row of a request: one rollout to judge, with the same keys as a line of a rollout file."""
 
     # The `extra` of the task and the output may hold any fields; further fields of the row are not read
     model_config = ConfigDict(extra="ignore")
@@ -43,7 +43,7 @@ class RewardRow(BaseModel):
 
 
 def read_row(data: Any, settings: ServiceSettings) -> Pair:
-    """A row as a task and its output.
+    """Parse a row of a request's JSON, and return its task and output, as judges take them.
 
     Raises:
         Refusal: the row is no rollout, or its answer is too long.
@@ -54,13 +54,15 @@ def read_row(data: Any, settings: ServiceSettings) -> Pair:
         raise Refusal(422, first_problem(exc) + _flat(data)) from exc
     check_answer(row.output, settings)
     task = row.task
-    # Its own defaults, which WorkflowTask would fill in more slowly
+    # WorkflowTask would copy the id and the environment from its task, but more slowly
     made = WorkflowTask(task=task, task_id=task.task_id, env_type=task.env_type, task_env_uuid=row.task_env_uuid)
     return made, row.output
 
 
 def _flat(data: Any) -> str:
-    """The way out for a row of a file, whose columns stand side by side."""
+    """The end of the message about a row that has neither `task` nor `output`, but columns side by side: how to write
+    it. Empty for other rows.
+    """
     if not isinstance(data, Mapping) or "task" in data or "output" in data:
         return ""
     task, output = '{"task_id": "1", "metadata": {"answer": REFERENCE}}', '{"metadata": {"final_answer": ANSWER}}'
@@ -69,17 +71,21 @@ def _flat(data: Any) -> str:
 
 
 def check_answer(output: WorkflowOutput, settings: ServiceSettings) -> None:
-    """Raises Refusal for a final answer longer than the limit."""
+    """Check that the final answer is not longer than `max_answer_chars`.
+
+    Raises:
+        Refusal: 413, it is longer.
+    """
     answer = output.metadata.get("final_answer")
     if isinstance(answer, str) and len(answer) > settings.max_answer_chars:
         raise Refusal(413, f"the answer has {len(answer)} characters, more than {settings.max_answer_chars}")
 
 
 def read_batch(data: dict[str, Any], settings: ServiceSettings) -> list[Any]:
-    """The rows of a batch, each as it came.
+    """The rows of a batch `{"rollouts": [row, …]}`, not yet parsed.
 
     Raises:
-        Refusal: the rows are no list, or more than allowed.
+        Refusal: `rollouts` is no list, or has more rows than allowed.
     """
     rows = data["rollouts"]
     if not isinstance(rows, list):
@@ -90,19 +96,22 @@ def read_batch(data: dict[str, Any], settings: ServiceSettings) -> list[Any]:
 
 
 def written(data: Any, judgement: Judgement) -> dict[str, Any]:
-    """The verdict on the row `data`, with the row's id."""
+    """The verdict on the row `data` as JSON for the answer, with the row's own `id` if it has one."""
     own = data.get("id") if isinstance(data, dict) else None
     return {"id": own, **judgement.to_dict()} if isinstance(own, str) or type(own) is int else judgement.to_dict()
 
 
 def written_late(data: Any) -> dict[str, Any]:
-    """The failed verdict on the row `data`, which was not judged in the request's time."""
+    """The JSON for a row that was not judged within the request's time: a failed verdict with `"late": true`."""
     return {**written(data, Judgement.failed(DeadlineError("not judged within the request's time"))), "late": True}
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A judge under its route, with its counts and its log."""
+    """A judge that the service offers under the route `name`, with the service's settings and the judge's metrics.
+
+    Its verdicts are counted and logged.
+    """
 
     name: str
     judge: ConfiguredJudge
@@ -110,16 +119,20 @@ class Served:
     metrics: JudgeMetrics
 
     async def one(self, pair: Pair) -> Judgement:
-        """One verdict."""
+        """The verdict on one row; it is counted and logged."""
         judgement = await self.judge.ajudge(*pair)
         self._note([pair], [judgement])
         return judgement
 
     async def many(self, pairs: Sequence[Pair], ends_at: float) -> list[Judgement | None]:
-        """A verdict for each row, in order; None for rows without a verdict at `ends_at`, by the running loop's clock.
+        """A verdict for each row, in order; None for rows that are not judged by the time `ends_at`.
+
+        Args:
+            pairs: the rows.
+            ends_at: a time of the running loop's clock.
 
         Raises:
-            Refusal: 504, there is no verdict at all.
+            Refusal: 504, no row was judged by then.
         """
         judgements = await self.judge.ajudge_until(pairs, ends_at)
         if pairs and not any(judgements):
@@ -139,12 +152,17 @@ class Served:
                 _log.info("judge %r, task %r: %r on %s", self.name, task.task_id, judgement.to_dict(), answer)
 
 
-#: A wire: from a judge, a request's JSON and the time, by the loop's clock, when sending must begin, to the answer.
+#: The function for a wire format. It takes a judge, a request's JSON, and the time (by the loop's clock) at which the
+#: answer must be sent, and returns the answer's JSON.
 Wire = Callable[[Served, dict[str, Any], float], Awaitable[Any]]
 
 
 async def native(served: Served, data: dict[str, Any], ends_at: float) -> dict[str, Any]:
-    """`/reward`: one row, or `{"rollouts": [row, …]}`."""
+    """Answer `/reward`, this package's own wire: the verdict on one row, or on each row of `{"rollouts": [row, …]}`.
+
+    Raises:
+        Refusal: the request cannot be read, or no row was judged by `ends_at`.
+    """
     if "rollouts" in data:
         if data.get("pointwise") and served.judge.listwise:
             raise Refusal(422, "this judge ranks advantage groups, which these rows are not: set HttpJudge's listwise")
@@ -171,14 +189,14 @@ def _read_or_failed(row: Any, settings: ServiceSettings) -> Pair | Judgement:
 
 
 async def to_openrlhf(served: Served, data: dict[str, Any], ends_at: float) -> Any:
-    """OpenRLHF's wire, which cannot express a failed verdict: it becomes an error status."""
+    """Answer a request of OpenRLHF. A failed verdict, which its wire cannot express, becomes an error status."""
     # JSON has no NaN
     encode = partial(openrlhf.encode_response, served.judge, unmeasured=0.0)
     return await _of_trainer(served, lambda: openrlhf.decode_request(data), lambda _, found: encode(found))
 
 
 async def to_nemo_gym(served: Served, data: dict[str, Any], ends_at: float) -> Any:
-    """NeMo-Gym's wire: a failed verdict is a masked sample; where all are, an error status stops the run."""
+    """Answer a request of NeMo-Gym. A failed verdict is a masked sample; if all fail, an error status stops the run."""
 
     def encode(pair: Pair, judgement: Judgement) -> dict[str, Any]:
         the_failing_run(served.judge).add([pair], [judgement])
@@ -187,19 +205,26 @@ async def to_nemo_gym(served: Served, data: dict[str, Any], ends_at: float) -> A
     def read(request: Any) -> Pair:
         return nemo_gym.decode_request(request or {**data, "response": {"output": []}})
 
-    # what is no request of NeMo-Gym's is refused; one that is, with a message that nobody can read, is a failed verdict
+    # a body that is no request of NeMo-Gym is refused; a request whose message cannot be read is a failed verdict
     return await _of_trainer(served, lambda: read_or_unread(read, data), encode)
 
 
 async def to_slime(served: Served, data: dict[str, Any], ends_at: float) -> Any:
-    """slime's wire: the answer is the reward itself, and a failed verdict an error status, which slime asks again."""
+    """Answer a request of slime with the reward itself. A failed verdict is an error status, and slime asks again."""
     encode = partial(slime.encode_response, served.judge)
     return await _of_trainer(served, lambda: slime.decode_request(data), lambda _, found: encode(found))
 
 
 async def _of_trainer(served: Served, decode: Callable[[], Pair], encode: Callable[[Pair, Judgement], Any]) -> Any:
-    """The answer to the one row of a request. A row that cannot be read refuses the request, and so does a verdict that
-    the trainer's wire cannot express.
+    """Judge the one row of a trainer's request, and return the answer's JSON.
+
+    Args:
+        served: the judge.
+        decode: reads the row.
+        encode: writes the answer.
+
+    Raises:
+        Refusal: the row cannot be read, or the trainer's wire cannot express the verdict.
     """
     try:
         pair = decode()
@@ -212,7 +237,7 @@ async def _of_trainer(served: Served, decode: Callable[[], Pair], encode: Callab
     try:
         return encode(pair, judgement)
     except JudgeError as exc:
-        # The same question cannot have a verdict later, either
+        # The same row could not get a verdict later, either
         if exc.cause in STANDING:
             raise Refusal(422, f"no verdict: {exc}") from exc
         raise Refusal(503, f"no verdict: {exc}", retry_after=_RETRY_SECONDS) from exc
