@@ -1,4 +1,5 @@
-"""Environments that judge themselves: the client of an environment service, its episode handle, a reference server.
+"""Environments that score episodes themselves: the client of an environment service, the handle of an episode
+(`GymEnv`), and a reference server.
 
 with EnvServiceClient("http://127.0.0.1:8000") as client, GymEnv(client, "frozenlake", "train-0") as env:
     env.step({"role": "assistant", "content": "right"})

@@ -1,7 +1,9 @@
-"""Clients of an env service: `AsyncEnvServiceClient`, and `EnvServiceClient` for callers that do not await.
+"""Clients of an env service, a server that runs the environments in which agents play their episodes.
 
-A second request must do no harm. Evaluate, get_info, profile and healthz change nothing, so they are tried again after
-every failure that may pass. Create, step and release are tried again only when the first request surely did not arrive.
+They are `AsyncEnvServiceClient`, and `EnvServiceClient` for callers that do not await.
+
+A repeated request must do no harm. Evaluate, get_info, profile and healthz change nothing, so they are tried again
+after every temporary failure. Create, step and release are tried again only if the first request surely did not arrive.
 
 `GymEnv` is one episode: the handle that a workflow finds in `workflow_task.gym_env`.
 """
@@ -45,9 +47,9 @@ TIMEOUTS: Mapping[str, float] = {
     "get_info": 30.0,
     "release": 10.0,
 }
-# A second call of these changes nothing. A second create resets the episode; a second step is played, too
+# Calls that change nothing when they are repeated. A second create resets the episode; a second step is played, too
 _REPEATABLE = frozenset({"healthz", "get_env_profile", "evaluate", "get_info"})
-# A caller of healthz wants to know now, and the end of an episode waits for no restart
+# Calls that do not wait for a service that restarts: healthz is asked to know its state now, and release is best effort
 _IMPATIENT = frozenset({"healthz", "release"})
 
 _ENV_SERVICE = Peer("env service", EnvUnreachable, EnvTimeout, EnvServerError)
@@ -55,10 +57,10 @@ _ENV_SERVICE = Peer("env service", EnvUnreachable, EnvTimeout, EnvServerError)
 
 @dataclass(frozen=True, slots=True)
 class ClientOptions(HttpLimits):
-    """A client's limits: `HttpLimits`, and a time limit for each verb.
+    """A client's limits: those of `HttpLimits`, and a time limit for each verb (kind of request).
 
     Attributes:
-        timeouts: seconds one try may take, by verb, in place of those in `TIMEOUTS`.
+        timeouts: seconds that one try may take, by verb, in place of those in `TIMEOUTS`: `{"step": 120.0}`.
     """
 
     timeouts: Mapping[str, float] = field(default_factory=dict)
@@ -80,8 +82,8 @@ class AsyncEnvServiceClient:
     step or a create is sent again only when the first request surely did not arrive.
 
     Args:
-        base_url: `http://host:port` of the service, or several URLs: when one does not answer, the next is asked; an
-            episode is played where it was created.
+        base_url: `http://host:port` of the service, or several URLs: if one does not answer, the next is asked. An
+            episode is played on the service that created it.
         options: the bearer token, timeouts and limits.
         transport: replaces the network in tests: `httpx.MockTransport`.
 
@@ -100,20 +102,23 @@ class AsyncEnvServiceClient:
         self._exchange = HttpExchange(_ENV_SERVICE, base_url, self._options, transport)
 
     async def healthz(self) -> bool:
-        """True when the service is up; raises otherwise."""
+        """True if the service is running; otherwise an EnvServiceError is raised."""
         return await self._ask("healthz", "healthz", None, wire.read_health)
 
     async def get_env_profile(
         self, env_type: str, split: str = "train", params: Mapping[str, Any] | None = None
     ) -> list[str]:
-        """The ids of the tasks that `env_type` has in `split`."""
+        """The ids of the tasks that the environment `env_type` has in `split`: `["train-0", "train-1", …]`."""
         body = wire.request_body(env_type=env_type, params={"split": split, **(params or {})})
         return await self._ask("get_env_profile", f"get_env_profile of {env_type!r}", body, wire.read_profile)
 
     async def create_instance(
         self, env_type: str, task_id: str, instance_id: str | None = None, params: Mapping[str, Any] | None = None
     ) -> Created:
-        """Starts an episode. Without an `instance_id` it gets a fresh one; a known one would reset that episode."""
+        """Start an episode of the task `task_id`, and return its first chat messages and its id.
+
+        Without an `instance_id` it gets a new id; the id of a running episode would reset that episode.
+        """
         name = instance_id or uuid.uuid4().hex
         where = f"create of instance {name!r} ({env_type!r}, task {task_id!r})"
         body = wire.request_body(env_type=env_type, task_id=task_id, instance_id=name, params=params)
@@ -123,29 +128,29 @@ class AsyncEnvServiceClient:
     async def step(
         self, instance_id: str, action: Mapping[str, Any], params: Mapping[str, Any] | None = None
     ) -> StepResult:
-        """Plays `action`, a chat message such as `{"role": "assistant", "content": "left"}`.
+        """Play `action`, a chat message such as `{"role": "assistant", "content": "left"}`, and return the result.
 
-        After any error but `InstanceNotFound` and status 4xx it is unknown whether the action was played.
+        After any error except `InstanceNotFound` and status 4xx it is unknown whether the action was played.
         """
         return await self._ask_about(instance_id, "step", wire.read_step, action, params)
 
     async def evaluate(
         self, instance_id: str, messages: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None
     ) -> float:
-        """The episode's score: any finite number, and 1 or more when the task is solved."""
+        """The episode's score, by the environment: any finite number, and 1 or more if the task is solved."""
         return await self._ask_about(instance_id, "evaluate", wire.read_score, messages, params)
 
     async def get_info(
         self, instance_id: str, messages: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None
     ) -> Any:
-        """What the environment tells about the episode: any JSON value."""
+        """The environment's information about the episode: any JSON value."""
         return await self._ask_about(instance_id, "get_info", wire.read_data, messages, params)
 
     async def release_instance(self, instance_id: str) -> bool:
-        """Ends the episode, best effort: True when the service confirms it.
+        """End the episode; True if the service confirms it.
 
-        A failure is logged and gives False, because an exception would hide the episode's own error. The service
-        releases idle instances by itself.
+        A failure is logged and gives False, because an exception would hide the episode's own error. The service ends
+        idle episodes by itself.
         """
         try:
             return await self._ask_about(instance_id, "release", wire.read_released)
@@ -183,7 +188,7 @@ class AsyncEnvServiceClient:
             seconds=self._options.timeouts.get(verb, TIMEOUTS[verb]),
             repeatable=verb in _REPEATABLE,
             patient=verb not in _IMPATIENT,
-            # A service may drop the connection after this answer: no call that must not be repeated may inherit it
+            # A service may drop the connection after this answer: no call that must not be repeated may use it next
             apart=verb == "evaluate",
             home=instance_id,
             home_of=home_of,
@@ -192,7 +197,7 @@ class AsyncEnvServiceClient:
         return await self._exchange.run(call)
 
     async def aclose(self) -> None:
-        """Closes the running loop's connections. A later call opens new ones."""
+        """Close the connections of the running event loop. A later call opens new ones."""
         await self._exchange.aclose()
 
     async def __aenter__(self) -> AsyncEnvServiceClient:
@@ -206,7 +211,7 @@ _Async = Callable[Concatenate[AsyncEnvServiceClient, P], Coroutine[Any, Any, T]]
 
 
 def _blocking(method: _Async[P, T]) -> Callable[Concatenate[EnvServiceClient, P], T]:
-    """A method of AsyncEnvServiceClient for callers that do not await."""
+    """The async `method` of AsyncEnvServiceClient as a method of EnvServiceClient, which waits for the result."""
 
     def call(self: EnvServiceClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return loops.run(method(self._client, *args, **kwargs))
@@ -248,23 +253,23 @@ class EnvServiceClient:
 
 
 class GymEnv:
-    """One episode: `with GymEnv(client, env_type, task_id) as env:` creates it, and always releases it.
+    """The handle of one episode: `with GymEnv(client, env_type, task_id) as env:` creates it, and always releases it.
 
-    A step whose request failed may or may not have been played. So the episode is broken from then on: later steps and
-    evaluations raise the first error. Otherwise a workflow that swallowed the error would be scored for an episode that
-    the network ended.
+    A workflow finds it in `workflow_task.gym_env`, and plays by `step`. A step whose request failed may or may not have
+    been played. So the episode is broken from then on: later steps and evaluations raise an error. Otherwise a workflow
+    that swallowed the first error would be scored for an episode that the network ended.
 
     Args:
-        client: the service's client; not closed by this handle.
-        env_type: the kind of environment.
+        client: the service's client, which this handle does not close.
+        env_type: the kind of environment, such as `frozenlake`.
         task_id: the task to play.
-        instance_id: the episode's name; put it into `workflow_task.task_env_uuid`, too. A fresh name when left out.
-        params: for the environment's creation.
+        instance_id: the id of the episode, to be put into `workflow_task.task_env_uuid`, too; by default a new id.
+        params: parameters for the environment's creation.
 
     Attributes:
-        instance_id: names the episode; the service may replace it at creation.
+        instance_id: the id of the episode; the service may replace it at creation.
         state: the chat messages that open the episode; empty before it is created.
-        turn_rewards: what each step earned so far, as the environment answered; None where it gave no reward.
+        turn_rewards: the reward of each step so far, as the environment answered; None for a step without a reward.
     """
 
     def __init__(
@@ -287,25 +292,25 @@ class GymEnv:
         self._scores: dict[str, float] = {}
 
     def create(self) -> Created:
-        """Starts the episode; `with` does this."""
+        """Start the episode, and return its first chat messages; `with` does this."""
         created = self.client.create_instance(self.env_type, self.task_id, self.instance_id, self._params)
         self.instance_id = created.instance_id
         self.state = created.state
         return created
 
     def step(self, action: Mapping[str, Any], params: Mapping[str, Any] | None = None) -> StepResult:
-        """Plays `action`, a chat message such as `{"role": "assistant", "content": "left"}`.
+        """Play `action`, a chat message such as `{"role": "assistant", "content": "left"}`, and return the result.
 
         Raises:
-            EnvServiceError: after a status 4xx the episode goes on, since it may be unchanged; any other failure breaks
-                it.
+            EnvServiceError: the request failed. The episode may go on after a status 4xx, since it may be unchanged;
+                any other failure breaks it, except that the service does not know the episode.
         """
         self._raise_if_broken("step")
         self._scores.clear()
         try:
             result = self.client.step(self.instance_id, action, params)
         except BaseException as exc:
-            # Ctrl-C, too: after any interruption it is unknown whether the step was played
+            # BaseException, because after Ctrl-C, too, it is unknown whether the step was played
             refused = isinstance(exc, EnvServerError) and 400 <= exc.status < 500
             if not refused and not isinstance(exc, InstanceNotFound):
                 self._broken = exc
@@ -319,15 +324,15 @@ class GymEnv:
         params: Mapping[str, Any] | None = None,
         messages: Mapping[str, Any] | None = None,
     ) -> float:
-        """The episode's score; it is requested once and kept until the next step.
+        """The episode's score, by the environment; it is requested once and kept until the next step.
 
         Args:
-            instance_id: may be left out; another episode's is an error.
-            params: for the environment's evaluation.
-            messages: for the environment's evaluation, where it reads messages.
+            instance_id: may be left out; if given, it must be this episode's.
+            params: parameters for the environment's evaluation.
+            messages: chat messages for the environment's evaluation, if it reads any.
 
         Raises:
-            EnvServiceError: there is no score, or a step's request failed.
+            EnvServiceError: there is no score, or the request of an earlier step failed.
         """
         if instance_id is not None and instance_id != self.instance_id:
             raise EnvServiceError(f"this handle plays instance {self.instance_id!r}, asked to evaluate {instance_id!r}")
@@ -342,7 +347,7 @@ class GymEnv:
         return self.client.get_info(self.instance_id, params=params)
 
     def release(self) -> bool:
-        """Ends the episode, best effort; `with` does this. A score that was requested before is kept."""
+        """End the episode; False if that failed. `with` does this. A score that was requested before is kept."""
         return self.client.release_instance(self.instance_id)
 
     def _raise_if_broken(self, verb: str) -> None:

@@ -1,4 +1,6 @@
-"""Countdown over several turns: reach a target with the given numbers; a wrong equation is answered with the reason."""
+"""An environment: Countdown over several turns. The policy has to reach a target with the given numbers, and a wrong
+equation is answered with the reason.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,9 @@ MAX_TARGET = 999
 
 
 class CountdownEnv(GeneratedGame):
-    """Four numbers, a target that can be reached, and five tries.
+    """An episode of Countdown: four numbers, a target that can be reached, and five tries.
 
-    The score is the best equation's score so far: 1.0 when right, 0.1 for an attempt, else 0.0.
+    The score is that of the best equation so far: 1.0 if it is right, 0.1 for an attempt, else 0.0.
     """
 
     def __init__(self, task_id: str, instance_id: str, params: dict[str, Any]) -> None:
@@ -26,7 +28,7 @@ class CountdownEnv(GeneratedGame):
         self.best = 0.0
 
     def get_init_state(self, params: dict[str, Any]) -> dict[str, Any]:
-        """The rules and the puzzle."""
+        """The message that opens the episode, with the rules and the puzzle."""
         numbers = ", ".join(map(str, self.numbers))
         question = (
             f"Reach {self.target} with the numbers {numbers}, each used exactly once, and + - * / and parentheses. "
@@ -35,7 +37,10 @@ class CountdownEnv(GeneratedGame):
         return {"state": [{"role": "user", "content": question}], "info": self.get_info({}, {})}
 
     def step(self, action: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
-        """Scores the equation in the last box of the message; after the end nothing changes any more."""
+        r"""Score the equation in the last `\boxed{}` of the policy's message, and answer it.
+
+        The step's reward is the gain over the best score so far. After the last turn nothing changes any more.
+        """
         text = text_of(action)
         gained = 0.0
         reply = "The game is over."
@@ -50,11 +55,11 @@ class CountdownEnv(GeneratedGame):
         return {"state": state, "reward": gained, "is_terminated": self._over(), "info": self.get_info({}, {})}
 
     def evaluate(self, messages: dict[str, Any], params: dict[str, Any]) -> float:
-        """The best equation's score."""
+        """The score of the best equation so far: 1.0, 0.1 or 0.0."""
         return self.best
 
     def get_info(self, messages: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
-        """The puzzle and the state of the game."""
+        """The numbers, the target, and the number of turns taken."""
         return {"numbers": self.numbers, "target": self.target, "turns": self.turns}
 
     def _over(self) -> bool:
@@ -62,9 +67,7 @@ class CountdownEnv(GeneratedGame):
 
 
 def make_puzzle(task_id: str) -> tuple[list[int], int]:
-    """Four numbers and a whole target from 1 to 999 that some equation over them reaches; the same id gives the same
-    puzzle.
-    """
+    """Four numbers and a target from 1 to 999 that an equation of all four reaches; equal ids give equal puzzles."""
     # a str seed, unlike hash(), is the same in every process
     chance = random.Random(f"countdown {task_id}")
     while True:

@@ -1,6 +1,6 @@
-"""The interface of the reference server's environments, and the built-in ones.
+"""`Environment`: the interface of the reference server's environments; and what the built-in environments share.
 
-Task ids of generated tasks: `train-0`, `train-1`, …; the id is the seed.
+The built-in environments generate their tasks from the task ids `train-0`, `train-1`, …: the id is the seed.
 """
 
 from __future__ import annotations
@@ -14,31 +14,35 @@ TOKEN_VARIABLE = "ASTUNER_ENV_TOKEN"
 
 
 class Environment(Protocol):
-    """One episode. Its process serves no other episode, so it may use globals, print, and crash.
+    """The interface of an environment: an object is one episode of one task.
 
-    An exception in a method becomes status 400 for the caller and does not change the episode.
+    Its process serves no other episode, so it may use globals, print, and crash. An exception in a method becomes
+    status 400 for the caller, and the episode goes on.
     """
 
     def __init__(self, task_id: str, instance_id: str, params: dict[str, Any]) -> None: ...
 
     def get_init_state(self, params: dict[str, Any]) -> dict[str, Any]:
-        """`{"state": [messages], "info": {…}}`: the chat messages that open the episode."""
+        """The chat messages that open the episode, as `{"state": [messages], "info": {…}}`."""
 
     def step(self, action: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
-        """`{"state": [messages], "reward": number, "is_terminated": bool, "info": {…}}` for the policy's message."""
+        """Play the policy's message `action`, and return the answer.
+
+        It is `{"state": [messages], "reward": number or None, "is_terminated": bool, "info": {…}}`.
+        """
 
     def evaluate(self, messages: dict[str, Any], params: dict[str, Any]) -> float:
-        """The episode's score, a finite number: 1 or more when the task is solved. Asking must change nothing."""
+        """The episode's score, a finite number: 1 or more if the task is solved. This call must change nothing."""
 
     def get_info(self, messages: dict[str, Any], params: dict[str, Any]) -> Any:
-        """Any JSON value about the episode."""
+        """Information about the episode: any JSON value."""
 
     def close(self) -> None:
-        """Frees resources that outlive the process."""
+        """Free resources that would outlive the process."""
 
     @staticmethod
     def get_query_list(split: str, params: dict[str, Any]) -> list[str]:
-        """The ids of the tasks in `split`."""
+        """The ids of the environment's tasks in `split`, such as `train`."""
 
 
 #: The environments that come with the server, by `env_type`.
@@ -52,7 +56,11 @@ SPLITS = {"train": 1_000, "test": 200}
 
 
 def check_task_id(task_id: str) -> str:
-    """`task_id`; raises a ValueError if it is no task id."""
+    """Return `task_id` if it is the id of a generated task, such as `train-0`.
+
+    Raises:
+        ValueError: it is not.
+    """
     split, _, number = task_id.rpartition("-")
     if split not in SPLITS or not re.fullmatch(r"0|[1-9][0-9]{0,5}", number) or int(number) >= SPLITS[split]:
         allowed = ", ".join(f"{name}-0 to {name}-{count - 1}" for name, count in SPLITS.items())
@@ -61,21 +69,29 @@ def check_task_id(task_id: str) -> str:
 
 
 class GeneratedGame:
-    """What the built-in environments share: tasks that are made from their ids, and nothing to free."""
+    """The base of the built-in environments: their tasks are generated from the ids, and they have nothing to free."""
 
     def close(self) -> None:
-        """Nothing to free."""
+        """Do nothing: there are no resources to free."""
 
     @staticmethod
     def get_query_list(split: str, params: dict[str, Any]) -> list[str]:
-        """`train-0` to `train-999`, `test-0` to `test-199`."""
+        """The task ids of `split`: `train-0` to `train-999` for `train`, `test-0` to `test-199` for `test`.
+
+        Raises:
+            ValueError: there is no such split.
+        """
         if split not in SPLITS:
             raise ValueError(f"split must be one of {sorted(SPLITS)}, got {split!r}")
         return [f"{split}-{number}" for number in range(SPLITS[split])]
 
 
 def text_of(action: dict[str, object]) -> str:
-    """The policy's text: the content of its chat message."""
+    """The text of the policy's chat message: `left` for `{"role": "assistant", "content": "left"}`.
+
+    Raises:
+        ValueError: the message has no text as its content.
+    """
     content = action.get("content")
     if not isinstance(content, str):
         raise ValueError(f"the action must be a message with a text as its content, got {content!r:.200}")

@@ -1,9 +1,9 @@
-"""The worker of one episode: a child process that holds one environment.
+"""The program of a child process of the reference server: it holds one environment, which plays one episode.
 
 Requests and answers are JSON: `{"id": …, "method": …, "arguments": [...]}`, and `{"id": …, "data": …}` or
-`{"id": …, "error": …, "broken": …}`. `broken` means that the environment's answer breaks the rules for environments;
-without it, the environment refused the request. The first answer comes without a request, with id 0: the environment is
-loaded, or why not.
+`{"id": …, "error": …, "broken": …}`. A true `broken` means that the environment's answer breaks the rules for
+environments; a false one, that the environment refused the request. The first answer comes without a request, with id
+0: that the environment is loaded, or why not.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def main(channel: ParentChannel, protocol: str) -> None:
 
 
 class _Episode:
-    """The environment of this process, after `create`. Requests name its methods."""
+    """The environment of this process, which `create` makes. The server's requests call its methods by name."""
 
     def __init__(self, environment: type[Environment]) -> None:
         self._class = environment
@@ -78,10 +78,12 @@ class _Episode:
 
 
 def load_environment(protocol: str) -> type[Environment]:
-    """The class that `module->Class` names; it may be a module of the working directory.
+    """Import the class that `protocol` names, such as `my_envs.maze->MazeEnv`.
+
+    The module may be in the working directory.
 
     Raises:
-        ConfigError: there is no such class.
+        ConfigError: there is no such class, or its module cannot be imported.
     """
     module_name, arrow, class_name = (part.strip() for part in protocol.partition("->"))
     if not (module_name and arrow and class_name):
@@ -95,7 +97,10 @@ def load_environment(protocol: str) -> type[Environment]:
 
 
 def answer(episode: _Episode, request: dict[str, Any]) -> bytes:
-    """The answer to `request`."""
+    """Call the method that `request` names, and return the answer as JSON, for the server.
+
+    An exception, or a result that breaks the rules for environments, gives an answer with an `error`.
+    """
     method: Callable[..., Any] = getattr(episode, request["method"])
     try:
         data = method(*request["arguments"])

@@ -1,6 +1,7 @@
-"""The episodes of an environment server: a process for each, which is killed when an answer is late.
+"""The episodes of the reference server: each is played in a process of its own, which is killed if an answer is late.
 
-Limits hold for the number of episodes, for the length of a call and of an answer, and for an episode without calls.
+There are limits on the number of episodes, the seconds of a call, the bytes of an answer, and the seconds that an
+episode may be without calls.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from agentscope_tuner.env_service.environment import TOKEN_VARIABLE
 
 
 class EpisodeRefusal(Exception):
-    """A call that failed: an HTTP status and its detail."""
+    """A call failed, and is answered with the HTTP status `status` and the text `detail`."""
 
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(status, detail)
@@ -41,22 +42,24 @@ class EpisodeLost(EpisodeRefusal):
 
 @dataclass(eq=False, slots=True)
 class _Call(PoolQuestion):
-    """A call of an environment's method, or its start.
+    """A call of an environment's method, or the wait for its start.
 
     Attributes:
-        what: its name.
+        what: the method's name, for messages.
     """
 
     what: str = "the start"
 
 
 class EpisodeProcess(QuestionPool[Worker[_Call], _Call]):
-    """One process with one environment: a pool of one worker, which no other replaces. One call at a time.
+    """The process that plays one episode, with one call at a time.
+
+    It is a pool of one worker, which is not replaced when it dies: the state of the episode is lost with it.
 
     Args:
-        protocol: names the environment.
+        protocol: the environment's class, as `module->Class`.
         max_answer_bytes: the process is killed for a longer answer.
-        seconds: how long it may take to start.
+        seconds: how long the process may take to start.
     """
 
     def __init__(self, protocol: str, *, max_answer_bytes: int, seconds: float) -> None:
@@ -70,7 +73,7 @@ class EpisodeProcess(QuestionPool[Worker[_Call], _Call]):
         self._asked = 0
 
     async def load(self) -> None:
-        """Start the process, and load the environment.
+        """Start the process and wait until it has loaded the environment.
 
         Raises:
             EpisodeRefusal: the environment cannot be loaded.
@@ -79,7 +82,7 @@ class EpisodeProcess(QuestionPool[Worker[_Call], _Call]):
         await self._answer(_Call(None))
 
     async def call(self, method: str, *arguments: object, seconds: float) -> Any:
-        """The value that the environment's `method` returned.
+        """Call the environment's `method` in the process, and return its result.
 
         Raises:
             EpisodeRefusal: 400, the environment raised, and the episode goes on; 500, its answer breaks the rules for
@@ -98,18 +101,18 @@ class EpisodeProcess(QuestionPool[Worker[_Call], _Call]):
     async def _answer(self, call: _Call) -> Any:
         try:
             return await asyncio.wrap_future(self.ask(call))
-        # A late answer would be read as the next call's answer; and a process that nobody knows of would never end
+        # A late answer would be read as the next call's answer, and a process without a caller would never end
         except asyncio.CancelledError:
             await self.aclose()
             raise
 
     async def stop(self, seconds: float) -> None:
-        """Lets the environment close for `seconds`, then kills it."""
+        """End the process: call the environment's `close`, for at most `seconds`, then kill what is left."""
         with contextlib.suppress(EpisodeRefusal):
             await self.call("close", seconds=seconds)
         await self.aclose()
 
-    # See Pool
+    # The methods of Pool and QuestionPool that say how this worker is started and lost
 
     def start(self) -> Worker[_Call]:
         return Worker(
@@ -122,7 +125,7 @@ class EpisodeProcess(QuestionPool[Worker[_Call], _Call]):
         )
 
     def start_worker(self) -> bool:
-        # The environment's state is lost with its process: another could not go on from it
+        # The environment's state is lost with its process: a new process could not continue the episode
         if self._loss is not None:
             self.fail(EpisodeLost(f"the environment {self._loss.how}"))
         return not self._attending and self._loss is None and super().start_worker()
@@ -152,10 +155,11 @@ _UNREADABLE = (ValueError, KeyError, TypeError, RecursionError)
 
 
 def _data(message: bytes, number: int) -> Any:
-    """The data of the environment's answer to call `number`.
+    """The `data` in the process's answer to the call with id `number`.
 
     Raises:
         EpisodeRefusal: the answer is an error.
+        ValueError: the answer cannot be read, or is for a different call; also KeyError, TypeError, RecursionError.
     """
     reply = json.loads(message)
     if reply["id"] != number:
@@ -173,12 +177,12 @@ _ANSWER_FACTOR = 4
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
-    """The limits of a server.
+    """The limits of the reference server.
 
     Attributes:
-        max_instances: episodes under way at once; a further create is answered 429.
-        idle_seconds: an episode without a call for so long is released.
-        call_seconds: an environment that takes longer over one call is killed.
+        max_instances: the most episodes at once; a further create is answered 429.
+        idle_seconds: an episode without a call for so many seconds is ended.
+        call_seconds: an environment that takes longer for one call is killed.
         max_body_bytes: a longer request is answered 413; an environment that answers four times as much is killed.
     """
 
@@ -194,7 +198,14 @@ class ServerLimits:
 
 @dataclass(slots=True)
 class _Instance:
-    """An episode; `worker` is None while its process starts. One call at a time, in the order of arrival."""
+    """An episode in the server's table. Its calls are made one at a time, in the order of arrival, under `turn`.
+
+    Attributes:
+        instance_id: the episode's id.
+        turn: held during a call.
+        worker: the process; None while it starts.
+        last_used: the end of the last call, by `time.monotonic`.
+    """
 
     instance_id: str
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -203,11 +214,11 @@ class _Instance:
 
 
 class Instances:
-    """All episodes of a server.
+    """All episodes of the reference server, by id: it creates, calls and ends them, within the limits.
 
     Args:
-        protocols: `module->Class` by `env_type`.
-        limits: what is allowed.
+        protocols: the environments' classes (`module->Class`) by `env_type`.
+        limits: the server's limits.
     """
 
     def __init__(self, protocols: Mapping[str, str], limits: ServerLimits) -> None:
@@ -221,10 +232,13 @@ class Instances:
     async def create(
         self, env_type: str, task_id: str, instance_id: str | None, params: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Starts an episode and returns its first state. A known id gets a fresh episode.
+        """Start an episode and return its first state, for the answer.
+
+        If `instance_id` is the id of a running episode, that episode is ended first; without one, a new id is made.
 
         Raises:
-            EpisodeRefusal: unknown environment, no room, or the environment refused the task.
+            EpisodeRefusal: the environment is unknown, there are too many episodes, or the environment refused the
+                task.
         """
         protocol = self._protocol(env_type)
         instance_id = instance_id or uuid.uuid4().hex
@@ -248,7 +262,9 @@ class Instances:
         return data | {"info": {**(data.get("info") or {}), "instance_id": instance_id, "task_id": task_id}}
 
     async def call(self, instance_id: str, method: str, messages: Mapping[str, Any], params: Mapping[str, Any]) -> Any:
-        """The result of the environment's `step`, `evaluate` or `get_info`.
+        """Call `step`, `evaluate` or `get_info` of an episode's environment, and return the result.
+
+        `messages` is the first argument of the method: for `step`, the policy's chat message.
 
         Raises:
             EpisodeRefusal: the instance is unknown, the environment raised, or the episode was lost during the call.
@@ -266,7 +282,7 @@ class Instances:
                 instance.last_used = time.monotonic()
 
     async def release(self, instance_id: str) -> bool:
-        """Ends an episode, even during a call; False when there is no such episode."""
+        """End an episode, even during a call; False if there is no episode of this id."""
         if (instance := self._table.pop(instance_id, None)) is None:
             return False
         if instance.worker is not None:
@@ -278,7 +294,7 @@ class Instances:
         return True
 
     async def profile(self, env_type: str, split: str, params: Mapping[str, Any]) -> Any:
-        """The ids of an environment's tasks, from a separate process."""
+        """The ids of an environment's tasks in `split`, which a process started for this call alone reports."""
         protocol = self._protocol(env_type)
         async with self._profiles:
             worker = await self._start(protocol)
@@ -289,7 +305,7 @@ class Instances:
             await worker.aclose()
 
     async def expire(self) -> None:
-        """Releases idle episodes in an endless loop; the server runs it as a task."""
+        """End idle episodes again and again, in an endless loop; the server runs it as a task."""
         while True:
             await asyncio.sleep(min(30.0, self._limits.idle_seconds / 4))
             oldest = time.monotonic() - self._limits.idle_seconds
@@ -299,7 +315,7 @@ class Instances:
                 await self.release(instance.instance_id)
 
     async def close(self) -> None:
-        """Ends all episodes."""
+        """End all episodes."""
         await asyncio.gather(*(self.release(instance_id) for instance_id in list(self._table)))
 
     def _protocol(self, env_type: str) -> str:
@@ -324,7 +340,7 @@ class Instances:
             raise _unknown(instance.instance_id)
 
     async def _drop(self, instance: _Instance) -> None:
-        """Forgets an episode that cannot go on."""
+        """Remove an episode that cannot go on, and end its process."""
         if self._table.get(instance.instance_id) is instance:
             del self._table[instance.instance_id]
         if instance.worker is not None:

@@ -1,4 +1,4 @@
-"""gymnasium's FrozenLake as text: walk from S to G over the ice and avoid the holes."""
+"""An environment: gymnasium's FrozenLake as text. The policy walks over the ice to the goal, and avoids the holes."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ RULES = (
 
 
 class FrozenLakeEnv(GeneratedGame):
-    """A map drawn from the task's id; the score is 1.0 when the goal was reached, else 0.0.
+    """An episode of FrozenLake on a map made from the task's id; the score is 1.0 if the goal was reached, else 0.0.
 
-    `params`, at creation: `size` (3 to 12, default 4), `is_slippery` (default False: each move goes in its direction).
+    Its `params` may have `size` (3 to 12, default 4) and `is_slippery` (default False: each move goes in its direction;
+    True: moves may slip sideways).
     """
 
     def __init__(self, task_id: str, instance_id: str, params: dict[str, Any]) -> None:
@@ -51,13 +52,14 @@ class FrozenLakeEnv(GeneratedGame):
         self._over = False
 
     def get_init_state(self, params: dict[str, Any]) -> dict[str, Any]:
-        """The rules and the map."""
+        """The message that opens the episode, with the rules and the map."""
         content = f"{RULES} You have {self.max_turns} turns.\n\n{self._map()}"
         return {"state": [{"role": "user", "content": content}], "info": self.get_info({}, {})}
 
     def step(self, action: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
-        """Moves in the last direction that the message names; a message without a direction costs the turn and is told
-        so.
+        """Move in the last direction that the policy's message names: `left`, `down`, `right` or `up`.
+
+        A message without a direction uses up a turn, and is answered with what to say.
         """
         words = _WORD.findall(text_of(action))
         reward = 0.0
@@ -73,15 +75,15 @@ class FrozenLakeEnv(GeneratedGame):
         return {"state": state, "reward": reward, "is_terminated": self._over, "info": self.get_info({}, {})}
 
     def evaluate(self, messages: dict[str, Any], params: dict[str, Any]) -> float:
-        """1.0 when the goal was reached."""
+        """The score: 1.0 if the goal was reached, else 0.0."""
         return self._score
 
     def get_info(self, messages: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
-        """The map with the player on it, and the turns taken."""
+        """The map with the player on it, and the number of turns taken."""
         return {"map": self._map(), "turns": self._turns}
 
     def close(self) -> None:
-        """Closes gymnasium's environment."""
+        """Close gymnasium's environment."""
         self._env.close()
 
     def _walk(self, direction: str) -> tuple[str, float]:

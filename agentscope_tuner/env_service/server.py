@@ -1,4 +1,4 @@
-"""The reference server of the env-service protocol, on Starlette: extra `serve`."""
+"""The reference server of the env-service protocol (see `wire`), on Starlette; it needs the extra `serve`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHUTDOWN_SECONDS = 10
 
 
 class ServiceRequest(BaseModel):
-    """The body of every POST."""
+    """The JSON body of every POST request; which fields are required depends on the call."""
 
     env_type: str | None = None
     task_id: str | None = None
@@ -36,7 +36,11 @@ class ServiceRequest(BaseModel):
     params: dict[str, Any] = {}
 
     def need(self, name: str) -> str:
-        """The field `name`, which this request must have."""
+        """The text in the field `name`, which this call requires.
+
+        Raises:
+            EpisodeRefusal: 400, the field is missing or empty.
+        """
         value = getattr(self, name)
         if not isinstance(value, str) or not value:
             raise EpisodeRefusal(400, f"{name} is required")
@@ -80,19 +84,20 @@ ACTS: Mapping[str, Act] = {
 
 
 def build_app(protocols: Mapping[str, str], limits: ServerLimits, token: str | None = None) -> Starlette:
-    """The server as an ASGI application.
+    """The server as an ASGI application, which `serve` runs.
 
     Args:
-        protocols: `module->Class` by `env_type`; see `Environment`.
+        protocols: the environments' classes (`module->Class`) by `env_type`; see `Environment`.
         limits: the server's limits.
-        token: required of every request except `GET /healthz`, as `Authorization: Bearer …`; None requires no token.
+        token: the secret that every request except `GET /healthz` must carry, as `Authorization: Bearer …`; None
+            requires no token.
     """
     instances = Instances(protocols, limits)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         expiry = asyncio.create_task(instances.expire())
-        # uvicorn before 0.42 cancels it where a signal comes before its server has started
+        # uvicorn before 0.42 cancels this context if a signal comes before its server has started
         with suppress(asyncio.CancelledError):
             yield
         expiry.cancel()
@@ -114,19 +119,23 @@ def build_app(protocols: Mapping[str, str], limits: ServerLimits, token: str | N
 
 
 def serve(app: Starlette, listener: socket.socket, *, announce: Callable[[], None]) -> None:
-    """Serves `app` on `listener` until a signal tells this process to end, then ends all episodes. `announce` is called
-    once a signal does so.
+    """Serve `app` until a signal of `interrupts.ENDING`, then end all episodes and return.
+
+    Args:
+        app: made by `build_app`.
+        listener: a socket that is bound and listening.
+        announce: called once signals are handled so, just before the server starts.
     """
     config = uvicorn.Config(
         app,
-        # The episodes' sockets are tested on asyncio's loop only, and uvicorn would take uvloop where it is installed
+        # The episodes' sockets are tested on asyncio's loop only, and uvicorn would take uvloop if it is installed
         loop="asyncio",
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
     server = uvicorn.Server(config)
-    # uvicorn's own hears SIGINT and SIGTERM only, and an interrupt while it makes its loop leaves half of one
+    # uvicorn handles SIGINT and SIGTERM only, and an interrupt while it makes its loop leaves half of one
     server.capture_signals = nullcontext  # type: ignore[method-assign,unused-ignore]
     with interrupts.ending(server):
         announce()

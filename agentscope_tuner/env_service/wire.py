@@ -1,8 +1,10 @@
-"""The env service's protocol, without any I/O: calls become requests, answers become results or errors.
+"""The env service's protocol for clients, without any I/O: it writes request bodies, and reads HTTP answers.
+
+A function that reads takes the `answer`, and `where`: the call in words, such as `step of instance '1'`, for errors.
 
 Every call but `GET /healthz` is a POST of `{env_type, task_id, instance_id, messages, params}`; a success reads
-`{"success": true, "data": …}`, a failure is a 400 or 500 with `{"detail": "…"}`. A score is a finite number, and
-nothing that merely looks like one.
+`{"success": true, "data": …}`, a failure is a 400 or 500 with `{"detail": "…"}`. A score is a finite number; a text of
+digits or `true` is none.
 """
 
 from __future__ import annotations
@@ -28,12 +30,12 @@ from agentscope_tuner.errors import BadScore, EnvServiceError, InstanceNotFound,
 
 
 def finite_score(value: object, instance_id: str) -> float:
-    """`value` as a float when it is a finite number, of Python's or numpy's types.
+    """The environment's score `value` as a float, if it is a finite number of Python or numpy.
 
     `True`, `"0.8"` and `None` are refused: they show a broken environment, and a guess would reward the policy for it.
 
     Raises:
-        BadScore: when `value` is anything else; the message names `instance_id`.
+        BadScore: `value` is anything else; the message names `instance_id`.
     """
     # True and False are ints to Python
     if not isinstance(value, bool) and isinstance(value, Real):
@@ -58,7 +60,7 @@ def _shown(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """A fresh episode: its opening chat messages, its id, its task, and further information from the environment."""
+    """A new episode: the chat messages that open it (`state`), its id, its task's id, and the environment's `info`."""
 
     state: list[dict[str, Any]]
     instance_id: str
@@ -68,7 +70,9 @@ class Created:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """The result of a step: new chat messages, the step's own reward (or None), whether the episode ended."""
+    """The environment's answer to a step: new chat messages (`state`), the step's own reward or None, whether the
+    episode has ended, and further `info`.
+    """
 
     state: list[dict[str, Any]]
     reward: float | None
@@ -77,14 +81,18 @@ class StepResult:
 
 
 def read_health(answer: HttpAnswer, where: str) -> bool:
-    """True; anything but `OK` is an error."""
+    """True if the answer is `OK`.
+
+    Raises:
+        BadAnswer: it is anything else.
+    """
     if answer.status != 200 or answer.body.strip().strip(b'"') != b"OK":
         raise BadAnswer(answer.status, text_of(answer.body) or "an empty body instead of 'OK'", where)
     return True
 
 
 def read_profile(answer: HttpAnswer, where: str) -> list[str]:
-    """The ids of tasks."""
+    """The ids of tasks in an answer to `get_env_profile`: `["train-0", "train-1"]`."""
     data = read_data(answer, where)
     if not isinstance(data, list) or not all(isinstance(item, str | int) for item in data):
         raise malformed(answer, where, "data must be a list of task ids")
@@ -92,7 +100,7 @@ def read_profile(answer: HttpAnswer, where: str) -> list[str]:
 
 
 def read_created(answer: HttpAnswer, where: str, instance_id: str, task_id: str) -> Created:
-    """A fresh episode, whose ids the service may have replaced."""
+    """The new episode in an answer to `create`; the service may have replaced the requested ids."""
     data = an_object(answer, where, read_data(answer, where))
     info = an_object(answer, where, data.get("info", {}))
     given = str(info.get("instance_id") or instance_id)
@@ -100,7 +108,7 @@ def read_created(answer: HttpAnswer, where: str, instance_id: str, task_id: str)
 
 
 def read_step(answer: HttpAnswer, where: str, instance_id: str) -> StepResult:
-    """The result of a step."""
+    """The result in an answer to `step`."""
     data = an_object(answer, where, read_data(answer, where, instance_id))
     ended = data.get("is_terminated")
     if not isinstance(ended, bool):
@@ -115,12 +123,16 @@ def read_step(answer: HttpAnswer, where: str, instance_id: str) -> StepResult:
 
 
 def read_score(answer: HttpAnswer, where: str, instance_id: str) -> float:
-    """An episode's score, a finite number."""
+    """The episode's score in an answer to `evaluate`.
+
+    Raises:
+        BadScore: it is no finite number.
+    """
     return finite_score(read_data(answer, where, instance_id), instance_id)
 
 
 def read_released(answer: HttpAnswer, where: str, instance_id: str) -> bool:
-    """Whether the service has ended the episode; False when it does not know it."""
+    """Whether the service has ended the episode, by its answer to `release`; False if it has no such episode."""
     return _envelope(answer, where, instance_id).get("success") is True
 
 
@@ -132,7 +144,7 @@ def request_body(
     messages: Mapping[str, Any] | None = None,
     params: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """The body of a POST.
+    """The JSON body of a POST request, in ASCII.
 
     Raises:
         EnvServiceError: a value is no mapping, or cannot be written as JSON.
@@ -158,14 +170,19 @@ def _mapping(name: str, value: object, instance_id: str | None) -> dict[str, Any
 
 
 def _envelope(answer: HttpAnswer, where: str, instance_id: str = "") -> dict[str, Any]:
-    """The JSON object of an answer with status 200."""
+    """The JSON object in the body of an answer with status 200.
+
+    Raises:
+        BadAnswer: the answer has a different status, or no JSON object.
+        InstanceNotFound: the service does not know the episode.
+    """
     if answer.status != 200:
         raise _refusal(answer, where, instance_id)
     return json_object(answer, where)
 
 
 def read_data(answer: HttpAnswer, where: str, instance_id: str = "") -> Any:
-    """The data of an answer: any JSON value."""
+    """The `data` in a successful answer: any JSON value; raises the errors of a failed answer."""
     envelope = _envelope(answer, where, instance_id)
     if envelope.get("success") is not True or "data" not in envelope:
         raise malformed(answer, where, "no success and data in the body")
