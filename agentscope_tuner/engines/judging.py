@@ -210,7 +210,7 @@ class RolloutGroup(LineBlock):
         return list(enumerate(judgements, self.first))
 
 
-class _AsksAJudge:
+class _JudgeCaller:
     """Loads the judge of a configuration and asks it for verdicts: the common base of `RolloutJudge` and `LineJudge`.
 
     Attributes:
@@ -252,7 +252,7 @@ class _AsksAJudge:
         return [await self._judge.ajudge(task, outputs[0])]
 
 
-class RolloutJudge(_AsksAJudge):
+class RolloutJudge(_JudgeCaller):
     """Judges `Rollout` objects for an engine (see `Work`): one by one, or by advantage groups if the judge ranks."""
 
     def blocks(self, items: Iterable[Rollout]) -> Iterator[RolloutGroup]:
@@ -324,7 +324,7 @@ _ROWS = 32
 Parsed = tuple[Rollout, WorkflowTask]
 
 
-class LineJudge(_AsksAJudge):
+class LineJudge(_JudgeCaller):
     """Judges the lines of rollout files for an engine (see `Work`): parses each line, and adds its verdict to it.
 
     Args:

@@ -167,15 +167,15 @@ class _Rows:
         try:
             row = {name: _plain(value) for name, value in row.items()}
             if self._json is not None:
-                _as_written(row, self._json)
+                _restore_scored_row(row, self._json)
             if self._may_be_rollouts:
-                _own_form(row)
+                _parse_rollout_cells(row)
             return encoded(row), problem
         except (TypeError, ValueError, OverflowError, RecursionError) as exc:
             return b"", f"a cell has no form in JSON: {_first_line(exc)}"
 
 
-def _as_written(row: dict[str, Any], in_json: Sequence[str]) -> None:
+def _restore_scored_row(row: dict[str, Any], in_json: Sequence[str]) -> None:
     """Restore, in place, a row that `write_columnar` wrote, so that it equals the scored line.
 
     Texts of JSON are parsed, columns that only other rows have are dropped, and the verdict gets its empty fields back.
@@ -193,7 +193,7 @@ def _as_written(row: dict[str, Any], in_json: Sequence[str]) -> None:
         row["judgement"] = {**dict.fromkeys(_VERDICT), "metrics": {}, **verdict, **in_text}
 
 
-def _own_form(row: dict[str, Any]) -> None:
+def _parse_rollout_cells(row: dict[str, Any]) -> None:
     """If the row is a rollout whose `task` and `output` are JSON in text, parse them, in place.
 
     A row is a rollout if its task is an object with a task's keys. Other rows may have text columns with the same

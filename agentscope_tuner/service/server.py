@@ -67,7 +67,7 @@ class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Cancel the time limit; asyncio calls this when the connection has ended."""
-        self._asked()
+        self._end_of_head()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -104,7 +104,7 @@ class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
 
     def on_headers_complete(self) -> None:
         """Cancel the time limit of the head, which is complete."""
-        self._asked()
+        self._end_of_head()
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
@@ -118,7 +118,7 @@ class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
             # The parser stops at this error, and uvicorn closes the connection
             raise ValueError(_TOO_LARGE)
 
-    def _asked(self) -> None:
+    def _end_of_head(self) -> None:
         self._asking = False
         if self._late is not None:
             self._late.cancel()
@@ -177,7 +177,7 @@ class DrainingServer(uvicorn.Server):  # type: ignore[misc]
         loop = asyncio.get_running_loop()
         heard = interrupts.ending_signals()
         for number in heard:
-            loop.add_signal_handler(number, self._told_to_end)
+            loop.add_signal_handler(number, self._on_signal)
         try:
             self._announce()
             yield
@@ -185,7 +185,7 @@ class DrainingServer(uvicorn.Server):  # type: ignore[misc]
             for number in heard:
                 loop.remove_signal_handler(number)
 
-    def _told_to_end(self) -> None:
+    def _on_signal(self) -> None:
         if self._draining is not None:
             self.should_exit = self.force_exit = True
             return

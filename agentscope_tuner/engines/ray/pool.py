@@ -55,13 +55,13 @@ class JudgeActor:
         return self._about
 
     async def compute_reward(self, task: WorkflowTask, output: WorkflowOutput) -> Reward:
-        return await self._entered(self._rewarded, task, output)
+        return await self._in_slot(self._rewarded, task, output)
 
     async def compute_rewards(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Reward]:
-        return await self._entered(asyncio.to_thread, self._group_rewarded, task, outputs)
+        return await self._in_slot(asyncio.to_thread, self._group_rewarded, task, outputs)
 
     async def judge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
-        return await self._entered(self._judged, task, output)
+        return await self._in_slot(self._judged, task, output)
 
     async def _judged(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
         return self._logged(task, [output], [await self._judge.ajudge(task, output)])[0]
@@ -85,7 +85,7 @@ class JudgeActor:
             self._log.add([(task, output) for output in outputs], judgements, None)
         return judgements
 
-    async def _entered(self, call: Callable[..., Awaitable[Out]], *args: Any) -> Out:
+    async def _in_slot(self, call: Callable[..., Awaitable[Out]], *args: Any) -> Out:
         if self._closed:
             raise JudgeError("the pool of judge actors is shutting down", cause=Cause.WORKER)
         self._begun += 1
@@ -167,7 +167,7 @@ class RayJudge:
     def __reduce__(self) -> tuple[Any, ...]:
         # In another process the handle finds the same pool by its name
         self._pool()
-        return _found, (self.name,)
+        return _handle_by_name, (self.name,)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """`compute_reward` for callers inside an event loop."""
@@ -213,7 +213,7 @@ class RayJudge:
         if not ray.is_initialized():
             return True
         try:
-            handles = self._actors or [_ActorHandle(actor) for actor in _existing(ray, self.name)]
+            handles = self._actors or [_ActorHandle(actor) for actor in _existing_actors(ray, self.name)]
         except ConfigError:
             # the pool was never made, or another handle ended it
             return True
@@ -237,11 +237,11 @@ class RayJudge:
             ray = ray_module()
             if not ray.is_initialized():
                 raise ConfigError("RayJudge needs a running Ray: call ray.init(...) first")
-            actors = _existing(ray, self.name) if self._config is None else self._made(ray)
+            actors = _existing_actors(ray, self.name) if self._config is None else self._new_actors(ray)
             self._actors = [_ActorHandle(actor) for actor in actors]
         return self._actors
 
-    def _made(self, ray: Any) -> list[Any]:
+    def _new_actors(self, ray: Any) -> list[Any]:
         config = portable(self._config or {})
         digest = sha256(repr((config, self._workers)).encode()).hexdigest()[:12]
         # Load the judge here first: its ConfigError reaches the caller, where Ray would restart broken actors for ever
@@ -324,11 +324,11 @@ class _ActorHandle:
             return self._changed.wait_for(lambda: not self.under_way, max(ends - time.monotonic(), 0.0))
 
 
-def _found(name: str) -> RayJudge:
+def _handle_by_name(name: str) -> RayJudge:
     return RayJudge(name=name)
 
 
-def _existing(ray: Any, name: str) -> list[Any]:
+def _existing_actors(ray: Any, name: str) -> list[Any]:
     try:
         first = ray.get_actor(f"{name}-0", namespace=_NAMESPACE)
         workers = ray.get(first.about.remote())["workers"]

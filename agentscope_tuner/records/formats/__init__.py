@@ -59,7 +59,7 @@ def dumped_judgement(name: str, row: Mapping[str, Any]) -> dict[str, Any] | None
         key = next((key for key in _KEYS.get(name, ()) if key in row), None)
         if key is None:
             return None
-        reward = _written(row[key])
+        reward = _finite_number_in(row[key])
     if row.get("mask_sample"):
         return _failed(str(row.get("failure_reason") or "the trainer masked this sample"))
     if reward is None:
@@ -73,7 +73,7 @@ def mapped_judgement(value: object) -> dict[str, Any]:
 
     Anything else gives a judgement of status `failed`.
     """
-    if (reward := _written(value)) is None:
+    if (reward := _finite_number_in(value)) is None:
         return _failed(f"the named column holds no number, but {value!r:.60}")
     return {"status": "judged", "reward": reward, "is_success": None, "reason": "as the named column says"}
 
@@ -97,7 +97,7 @@ def _number(value: object) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _written(value: object) -> float | None:
+def _finite_number_in(value: object) -> float | None:
     """A finite number, or one written as a text, as verl writes numpy's: 0.5 for `"0.5"`. None for anything else."""
     try:
         return _number(float(value) if isinstance(value, str) else value)
@@ -232,7 +232,7 @@ class Conversion:
         else:
             row = object_in(first.raw)
             own = row is None or is_own(row)
-            name = (PLAIN if self._pairs else None) if own else _read_as(row or {}, self._reads)
+            name = (PLAIN if self._pairs else None) if own else _format_or_plain(row or {}, self._reads)
         made = None if name is None else self.of(name)
         if made is not None:
             made._of_first = True
@@ -258,7 +258,7 @@ class Conversion:
         # the column of an empty cell is there: a message that it is missing would be false
         row = dict.fromkeys(map(str, row)) | without_nan(row)
         try:
-            rollout = _own(row) if own else self._rollout(row)
+            rollout = _as_own_rollout(row) if own else self._rollout(row)
             self._columns.apply(row, rollout)
         except (JudgeError, ValidationError) as exc:
             problem = packed_rows(row) or getattr(exc, "message", None) or str(exc).splitlines()[0]
@@ -277,7 +277,7 @@ class Conversion:
 
         It says that the file is mixed, or that `--format` names the wrong trainer.
         """
-        found = _told(row)
+        found = _format_by_columns(row)
         if self.name not in FORMATS or found == self.name:
             return ""
         if self._of_first:
@@ -305,7 +305,7 @@ class Conversion:
         return made if bare else {**made, "output": {"metadata": output.metadata}}
 
 
-def _own(row: Mapping[str, Any]) -> dict[str, Any]:
+def _as_own_rollout(row: Mapping[str, Any]) -> dict[str, Any]:
     return dict(row) if isinstance(row.get("task"), Mapping) else {"task": dict(row)}
 
 
@@ -330,15 +330,15 @@ def noted(items: Iterator[T], held: list[T]) -> Iterator[T]:
         yield item
 
 
-def _told(row: Mapping[str, Any]) -> str | None:
+def _format_by_columns(row: Mapping[str, Any]) -> str | None:
     return next((name for name, columns in _TELLING if columns <= row.keys()), None)
 
 
-def _read_as(row: Mapping[str, Any], reads: Reads) -> str:
+def _format_or_plain(row: Mapping[str, Any], reads: Reads) -> str:
     """The name of the row's format; `plain` if its columns fit no trainer's, or if `reads` names a column of the row
     for the response that is not the format's.
     """
-    name = _told(row)
+    name = _format_by_columns(row)
     named = reads.column("response")
     if name is None or (name in _PAIRS and "labels" not in row and not _NOT_OF_PAIRS.isdisjoint(row)):
         return PLAIN
@@ -367,7 +367,7 @@ def format_of(line: Line) -> str | None:
     row = object_in(line.raw)
     if row is None or (isinstance(row.get("task"), dict) and isinstance(row.get("output"), dict)):
         return None
-    if (found := _told(row)) is None:
+    if (found := _format_by_columns(row)) is None:
         named = f"name one by --format ({', '.join(FORMATS)}), or the columns by --map"
         raise ConfigError(f"{line.where}: no trainer's format has the columns {sorted(row)!r}: {named}")
     return found

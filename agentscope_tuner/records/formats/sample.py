@@ -156,7 +156,7 @@ class ColumnMap:
             JudgeError: the row lacks one of the columns, or it is null.
         """
         for column, path in self._pairs:
-            for place, value in _placed(path, _found(row, column)):
+            for place, value in _values_by_path(path, _cell_of(row, column)):
                 *parents, last = place.split(".", 2) if ".metadata." in place else place.split(".")
                 inner = rollout
                 for parent in parents:
@@ -164,7 +164,7 @@ class ColumnMap:
                 inner[last] = value
 
 
-def _placed(path: str, value: Any) -> list[tuple[str, Any]]:
+def _values_by_path(path: str, value: Any) -> list[tuple[str, Any]]:
     """The paths in a rollout, with values, to which the value of a column mapped to `path` is written.
 
     A number becomes text if the path takes a text: 7 for `id` gives `[("id", "7")]`. Chat messages for the question or
@@ -194,7 +194,7 @@ def _number(text: str) -> float:
         raise input_error(told) from None
 
 
-def _found(row: Mapping[str, Any], column: str) -> Any:
+def _cell_of(row: Mapping[str, Any], column: str) -> Any:
     if (value := cell_at(row, column)) is None:
         null = f"the row's {column!r} is null"
         raise input_error(null if column in row else f"the row has no {column!r}, only {sorted(row)!r}")
