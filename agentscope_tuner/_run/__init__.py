@@ -1,1 +1,1 @@
-"""What runs: the pool of child processes that can be killed, background event loops, and threads for foreign code."""
+"""Runs code in the background: pools of child processes that can be killed, event loops, and threads."""

@@ -72,7 +72,11 @@ class Decoder:
         return messages
 
     def _end(self, data: bytes | bytearray) -> int:
-        """The position at which the first message of `data` ends."""
+        """The position at which the first message of `data` ends, by the length that is written before it.
+
+        Raises:
+            FrameTooLongError: the length is above the limit.
+        """
         length: int = _LENGTH.unpack_from(data)[0]
         if self._most_bytes is not None and length > self._most_bytes:
             raise FrameTooLongError(f"a message of {length} bytes is announced, {self._most_bytes} are allowed")

@@ -47,7 +47,11 @@ class ChildProgram:
     isolated: bool = False
 
     def command(self, descriptors: Sequence[int]) -> list[str]:
-        """The command line of a child that inherits `descriptors`: the channel, the lifeline, and others."""
+        """The command line that starts the child, which inherits `descriptors`.
+
+        The first is the socket for messages, the second the pipe by whose end the child notices that the parent has
+        ended (`channel.end_with_parent`).
+        """
         path = [entry for entry in self.path if isinstance(entry, str)]
         settings = {"module": self.module, "arguments": self.arguments, "path": path, "descriptors": descriptors}
         flags = ["-I", "-S"] if self.isolated else []

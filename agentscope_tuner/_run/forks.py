@@ -100,7 +100,7 @@ def _hold(until: float) -> bool:
     """
     if not _lock.acquire(timeout=max(0.0, until - time.monotonic())):
         return False
-    # Whoever begins to import a module makes its lock under this one
+    # A thread that begins to import a module makes the module's lock under this one
     _imp.acquire_lock()
     _forks.held[-1] = True
     if not _is_importing_elsewhere():

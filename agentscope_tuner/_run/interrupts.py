@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 _LOOK_SECONDS = 1.0
 
-#: The signals that tell a process to end and leave it time to: Ctrl-C, a scheduler that preempts a job (SIGUSR1 and
+#: The signals that ask a process to end and leave it time to: Ctrl-C, a scheduler that preempts a job (SIGUSR1 and
 #: SIGUSR2 by Slurm's --signal and Grid Engine's -notify), a lost terminal, a limit of CPU time.
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
 

@@ -217,7 +217,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
             loop.run_forever()
             loop.close()
             return
-        # asyncio raises these here if a task raised them, such as one of foreign code. Whoever waits for the task gets
+        # asyncio raises these here if a task raised them, as a user's code may. The caller that waits for the task gets
         # them; without this clause all others would wait for ever
         except (SystemExit, KeyboardInterrupt) as exc:
             _log.warning("%s inside a task of %s: it goes on", type(exc).__name__, threading.current_thread().name)

@@ -430,7 +430,7 @@ class Pool(ABC, Generic[W]):
     def _do_without(self, error: Exception, *, has_others: bool) -> None:
         """Go on without a worker that could not be started: with the other workers, and try again after a while.
 
-        If there are no others (`has_others`), all callers that wait get `error`.
+        If there are no other workers (`has_others` is False), all callers that wait get `error`.
         """
         if not has_others:
             self.fail(error)
@@ -457,7 +457,7 @@ class Pool(ABC, Generic[W]):
             closed.result()
 
     async def aclose(self) -> None:
-        """`close` for callers inside another event loop."""
+        """End every worker and wait for their ends, without blocking the event loop of the caller."""
         if self._is_used:
             await asyncio.wrap_future(self._closing())
 

@@ -71,7 +71,7 @@ class Work(Protocol[Out_co]):
         """Judge a block and return its results."""
 
     async def ajudge(self, block: Any) -> Sequence[Out_co]:
-        """`judge` for judges that await."""
+        """Judge a block and return its results, as `judge`, but with a judge that awaits."""
 
     def failed(self, block: Any, error: JudgeError) -> Sequence[Out_co]:
         """Results that say, for every row of the block, that there is no verdict because of `error`."""
@@ -330,7 +330,7 @@ class _Feed(Generic[Out]):
 
     @property
     def under_way(self) -> bool:
-        """Whether some block is begun and neither finished nor dropped."""
+        """Whether a block that was begun is neither finished nor dropped, so that its results are still to come."""
         return self._begun > self._rows.ended
 
 

@@ -4,8 +4,7 @@ of status `failed`.
 The process that judges a block of lines also parses it, writes its rows and sums them up. Processes exchange whole
 blocks, so no other process does work for each row.
 
-Rows come back with their verdicts, of this run or an earlier one: `resumed` gives the rows of the input, each with the
-earlier run's verdict where that run judged it.
+A resumed run takes over the verdicts of an earlier run: `resumed` adds them to the rows of the input.
 """
 
 from __future__ import annotations
@@ -118,7 +117,7 @@ class ScoredBlock:
 
     @classmethod
     def of(cls, rows: Iterable[ScoredLine]) -> ScoredBlock:
-        """Make a block of rows that were scored one by one."""
+        """Join rows that were scored one by one, and count them."""
         found, written = cls(), []
         for row in rows:
             written.append(row.line)
@@ -179,7 +178,7 @@ def _verdict_of(row: Row, before: EarlierRow, digest: str) -> Judgement | None:
     """
     if row.rollout is None or before.judgement is None:
         return None
-    # A rollout's id is a string, even where its line has a number
+    # A rollout's id is a string, even if its line has a number
     if str(before.own.get("id", row.rollout.id)) != row.rollout.id:
         ids = f"{row.where} has id {row.rollout.id!r} where the earlier output has {before.own['id']!r}"
         raise ConfigError(f"{ids}: it was made from another input; run without --resume")
@@ -243,7 +242,7 @@ class _JudgeCaller:
         return self._judge.judge_group(task, outputs) if self.traits.ranks else [self._judge.judge(task, outputs[0])]
 
     async def averdicts(self, rollouts: Sequence[Rollout]) -> list[Judgement]:
-        """`verdicts` for callers inside an event loop."""
+        """A judgement for each of `rollouts`, as `verdicts`, but without blocking the event loop of the caller."""
         task, outputs = _task_and_outputs(rollouts)
         if refused := self._judge.refused([rollout.task for rollout in rollouts]):
             return refused
@@ -271,7 +270,7 @@ class RolloutJudge(_JudgeCaller):
         return block.placed(self.verdicts(block.lines))
 
     async def ajudge(self, block: RolloutGroup) -> list[PlacedJudgement]:
-        """`judge` for judges that await."""
+        """Judge the rollouts of a block, as `judge`, but with a judge that awaits."""
         return block.placed(await self.averdicts(block.lines))
 
     def failed(self, block: RolloutGroup, error: JudgeError) -> list[PlacedJudgement]:
@@ -351,8 +350,8 @@ class LineJudge(_JudgeCaller):
         self.takes_blocks = self.traits.kind == "cpu" and not self.traits.ranks and not self.traits.in_main
 
     def estimate(self, items: Sequence[Line], reckoner: Reckoner) -> tuple[int, Estimate]:
-        """What judging would cost, without judging: how many of the lines the judge would be asked about, and the
-        calls and tokens that it would use; see `BaseJudge.estimate`.
+        """Estimate the cost of judging, without judging: how many lines the judge would be asked about, and the use of
+        judge models (calls and tokens) for them; see `BaseJudge.estimate`.
 
         Args:
             items: lines that are judged together: one, or a whole advantage group.
@@ -422,7 +421,7 @@ class LineJudge(_JudgeCaller):
         return self._all_scored(rows, self.verdicts(rollouts) if rollouts else ())
 
     async def ajudge(self, block: Block) -> list[ScoredBlock]:
-        """`judge` for judges that await."""
+        """Judge the lines of a block, as `judge`, but with a judge that awaits."""
         rows = [parse_line(line) for line in block.items()]
         rollouts = [row.rollout for row in rows if row.rollout is not None]
         return [self._all_scored(rows, await self.averdicts(rollouts) if rollouts else ())]

@@ -1,4 +1,4 @@
-"""The local engine: judges many rows on this machine, in order or as they come, with bounded memory, by `score`.
+"""The local engine: `score` judges many rows on this machine, with bounded memory.
 
 How rows are judged follows from the judge: see `BaseJudge.judge_kind`. The engine promises that every row gets a
 judgement, that the input is read only as needed, and that nothing keeps running when the iterator ends, fails or is

@@ -54,7 +54,7 @@ class BatchWorker(Worker[Batch]):
         self.has_answered = False
         self._journal = channel.create_journal()
         given, answers = channel.create_slots(), channel.create_slots()
-        # two batches at most are under way, so the slots of a batch are free when it is sent and when it is answered
+        # two batches at most are unanswered, so the slots of a batch are free when it is sent and when it is answered
         self._given, self._answers = channel.Slots(given), channel.Slots(answers)
         super().__init__(
             ChildProgram("agentscope_tuner.engines.processes", [self._journal, given, answers]),

@@ -59,7 +59,7 @@ class CountdownEnv(GeneratedGame):
         return self.best
 
     def get_info(self, messages: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
-        """The numbers, the target, and the number of turns taken."""
+        """The numbers, the target, and the turns taken: `{"numbers": [1, 2, 3, 4], "target": 24, "turns": 0}`."""
         return {"numbers": self.numbers, "target": self.target, "turns": self.turns}
 
     def _over(self) -> bool:

@@ -155,7 +155,7 @@ def _profile_problem(data: object) -> str | None:
     return f"get_query_list must give a list of task ids, got {data!r:.200}"
 
 
-# Checked after the trip through JSON, where a tuple has become a list and numpy's True a plain one
+# These are checked on the parsed JSON, in which a tuple has become a list, and numpy's True a plain True
 _SHAPE_PROBLEMS: dict[str, Callable[[Any], str | None]] = {
     "create": partial(_state_problem, "get_init_state"),
     "step": _step_problem,

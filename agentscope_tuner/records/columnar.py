@@ -205,7 +205,7 @@ def _parse_rollout_cells(row: dict[str, Any]) -> None:
     for name in _OF_A_ROLLOUT:
         if isinstance(value := _parsed(row.get(name)), dict):
             row[name] = value
-    # A data frame turns integers into floats where a cell is missing
+    # A data frame turns the integers of a column into floats if a cell is missing
     if isinstance(row.get("id"), float) and row["id"].is_integer():
         row["id"] = int(row["id"])
 
@@ -252,7 +252,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return None if value != value else value
     if isinstance(value, Mapping):
-        # A struct column lists the fields of all rows. A null stands for a field that this row lacks
+        # A struct column lists the fields of all rows, with null for a field that this row lacks
         found = ((str(key), _plain(inner)) for key, inner in value.items())
         return {key: inner for key, inner in found if inner is not None}
     if isinstance(value, list | tuple):

@@ -88,7 +88,7 @@ def _is_list(file: StoredFile) -> bool:
             start = stream.read(_START_BYTES).removeprefix(BOM).lstrip()
     except ConfigError:
         return False  # whoever reads it says why it cannot be read
-    # a list on each line, or one for all rows: its first entry stands on a line of its own, or the file has one line
+    # a list on each line, or one for all rows: then its first entry is on a line of its own, or the file has one line
     return start.startswith(b"[") and not _is_line(start)
 
 

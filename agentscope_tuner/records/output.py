@@ -120,7 +120,7 @@ class EarlierRow(NamedTuple):
 
     @property
     def spent(self) -> dict[str, float]:
-        """What judge models cost for this row, as metrics such as `judge_calls`; empty if nothing.
+        """The cost of judge models for this row, as metrics such as `judge_calls`; empty if there was none.
 
         A run that judges the row again adds them to its own.
         """

@@ -175,7 +175,7 @@ SIGNATURE_BYTES = 256
 
 
 def what_else(start: bytes) -> str | None:
-    """What a file is that should be text, by its first bytes `start`, and what to do; None for text in UTF-8.
+    """For a file that is no text in UTF-8: what it is, by its first bytes `start`, and what to do. None for text.
 
     `PAR1` gives `is Parquet: let its name end in .parquet`.
     """

@@ -1,5 +1,6 @@
-"""Decides which requests the service judges, which wait, and which it refuses: `Gate`, with a `Lane` of slots for cheap
-judges and one for all others.
+"""Admission: which requests the service judges now, which wait, and which it refuses.
+
+`Gate` decides it, with a `Lane` for the requests of judges that compute, and one for those of all other judges.
 
 `Probe` asks whether the endpoints that the judges depend on answer.
 """

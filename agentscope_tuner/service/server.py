@@ -93,12 +93,12 @@ class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
         self._unfinished_bytes = self._head_bytes = 0
 
     def on_url(self, url: bytes) -> None:
-        """Count the bytes of the request's URL, or of a piece of it."""
+        """Count the bytes of the request's URL towards the limit of the head; the parser calls this for each piece."""
         self._count(len(url))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Count the bytes of a header."""
+        """Count the bytes of a header towards the limit of the head; the parser calls this for each header."""
         self._count(len(name) + len(value) + len(b": \r\n"))
         super().on_header(name, value)
 

@@ -1,7 +1,7 @@
 """Judges rollout files on a Ray cluster: `score_files` cuts them into partitions, and judge actors judge these.
 
 A partition is a stretch of one input file (see `partitions`). `PartitionWorker` judges one in one process: it reads the
-rows, writes a file and its record, and goes on where a dead worker stopped.
+rows, writes a file and its record, and continues at the row at which a dead worker stopped.
 
 Ray Data moves only the partitions' names, not their rows: an actor reads its partition, judges it and writes it. So the
 rows are never copied into Ray's object store and back (`make bench-ray` shows the cost of such copies). When a worker
@@ -270,7 +270,10 @@ def _count_lines(path: Path) -> int:
 
 
 class _FileActor:
-    """A `PartitionWorker` in the form that Ray Data calls."""
+    """The class of Ray Data's judge actors: it is called with partitions, judges them, and returns their records.
+
+    Both are texts of JSON. `directory` is the working directory of the process that started the run.
+    """
 
     def __init__(self, job: FileJob, directory: str) -> None:
         enter(directory)

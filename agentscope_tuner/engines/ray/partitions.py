@@ -7,7 +7,7 @@ out/part-00000.jsonl …            scored rows, the lines of `astuner judge`, i
 out/manifest.json                 written last: what judged, the counts, and each partition's checksum
 out/_partitions/plan.json         written first: how the input was cut
 out/_partitions/part-00000.json   a finished partition's record
-out/_partitions/*.partial         rows of a partition that is under way, or that lost its worker
+out/_partitions/*.partial         rows of a partition that is being judged, or whose worker died
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ _PART = re.compile(r"part-\d{5,}\.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class PartitionRecord:
-    """What is recorded about a finished partition: what was judged, and the counts and checksums of its output file.
+    """The record of a finished partition: the stretch of input that was judged, and counts and checksums of the output.
 
     Attributes:
         name: the name of its output file.

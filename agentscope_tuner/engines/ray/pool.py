@@ -170,7 +170,11 @@ class RayJudge:
         return _handle_by_name, (self.name,)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
-        """`compute_reward` for callers inside an event loop."""
+        """Ask the pool for the reward of one rollout, as `compute_reward`, but without blocking the event loop.
+
+        Raises:
+            JudgeError: there is no verdict.
+        """
         ray = ray_module()
         try:
             reward: Reward = await self.compute_reward.remote(workflow_task, workflow_output)
@@ -244,7 +248,7 @@ class RayJudge:
     def _new_actors(self, ray: Any) -> list[Any]:
         config = portable(self._config or {})
         digest = sha256(repr((config, self._workers)).encode()).hexdigest()[:12]
-        # Load the judge here first: its ConfigError reaches the caller, where Ray would restart broken actors for ever
+        # Load the judge here first: so its ConfigError reaches the caller. Ray would restart broken actors for ever
         load_judge(config)
         lives: dict[str, Any] = {"lifetime": "detached", "max_restarts": -1, "max_task_retries": _RETRIES}
         made = ray.remote(max_concurrency=1000, num_cpus=self._num_cpus, **lives)(JudgeActor)

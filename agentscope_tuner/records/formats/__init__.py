@@ -187,11 +187,11 @@ class Conversion:
         self.name = name
         self._pairs, self._columns, self._references = pairs, ColumnMap(pairs), references or {}
         self._reads, self._responses = reads, responses
-        # whether the file's first row told the format, and no option
+        # whether the file's first row decided the format, and not `--format`
         self._of_first = False
 
     def of(self, name: str) -> Conversion:
-        """The same conversion for rows in the format `name`."""
+        """A copy of this conversion, but for rows in the format `name`."""
         return Conversion(name, self._pairs, self._references, reads=self._reads, responses=self._responses)
 
     def all(self, lines: Iterable[Line]) -> Iterator[Line]:
@@ -239,7 +239,7 @@ class Conversion:
         return made
 
     def __call__(self, line: Line) -> Line:
-        """The line with the rollout, or with its problem."""
+        """Convert one line: the result holds the rollout, or the problem that keeps the row from being one."""
         if line.problem is not None:
             return line
         try:

@@ -1,7 +1,7 @@
 """Reads rows of no trainer's form: a question, a reference answer and a response in columns of any names.
 
 `astuner.task_judge.reads` names the columns; else the names that data sets commonly use are looked for. All columns
-become the task's metadata, where the judge finds its reference by the same mapping.
+become the task's metadata, in which the judge finds its reference by the same names.
 """
 
 from __future__ import annotations
