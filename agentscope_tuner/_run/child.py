@@ -197,8 +197,9 @@ class ChildProcess:
             return True
 
     def kill(self) -> None:
-        """Kill the child and all processes of its group. A caller that waits for its next message is woken. Messages
-        that the child has sent can still be read.
+        """Kill the child and all processes of its group. Messages that it has sent can still be read.
+
+        A caller that waits for its next message is woken.
         """
         assert self._process is not None
         with self._ending:

@@ -312,8 +312,9 @@ def _skip_rest(read: Any, length: int) -> tuple[int, bytes]:
 
 
 def converted(blocks: Iterable[Block], conversion: Conversion) -> Iterator[Block]:
-    """The blocks, with `conversion` as what turns their rows into rollouts. `auto` is decided by the first row; if that
-    is a rollout already, the blocks stay as they are.
+    """Set `conversion` in each block, so that its rows are turned into rollouts when they are judged.
+
+    For the format `auto`, the first row decides the format; if it is a rollout already, the blocks stay as they are.
 
     Raises:
         ConfigError: while iterating: the first row is in no known format.

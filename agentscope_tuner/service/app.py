@@ -185,7 +185,7 @@ _LOOK_AGAIN_SECONDS = 1.0
 
 
 class TokenFile:
-    """The service's secret token in a file, which is read again every second, so that the token can be changed.
+    """The service's secret token in a file. Requests have it read again, at most once a second: it may be changed.
 
     Args:
         path: a file with one line of visible ASCII characters.
