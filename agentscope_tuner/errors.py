@@ -191,7 +191,7 @@ def reference_error(message: str) -> JudgeError:
 
 
 def config_fault(message: str) -> JudgeError:
-    """No verdict, because of a setting that only shows with a row."""
+    """No verdict, because of a mistake in the configuration that shows only while a row is judged."""
     return JudgeError(message, cause=Cause.CONFIG)
 
 

@@ -127,13 +127,15 @@ warm_jails = WarmJails()
 
 
 class SandboxBreaker:
-    """Opens after `most` failures in a row; then one attempt per `rest_seconds` is let through, until one succeeds.
+    """A circuit breaker: after `most` sandbox failures in a row it opens, and refuses runs at once.
+
+    While it is open, one attempt per `rest_seconds` is let through; a success closes it.
 
     Args:
         most: how many failures in a row open it.
         rest_seconds: the seconds between two attempts while it is open.
-        why_broken: gives the reason why even a harmless program of our own fails; empty if it runs. Then the judged
-            programs may have caused the failures, and the breaker stays closed.
+        why_broken: tries a harmless program of our own, and returns why it fails; empty if it runs. If it runs, the
+            judged programs may have caused the failures, and the breaker stays closed.
     """
 
     def __init__(

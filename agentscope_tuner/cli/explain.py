@@ -84,10 +84,12 @@ def _explain(judge: TaskJudge, group: Sequence[Rollout], place: int, *, as_json:
 
 
 def _rows(lines: Iterable[Line], id_: str | None, *, ranks: bool) -> tuple[list[Rollout], int]:
-    """The row named `id_`, else the first, and its place; for a judge that ranks, among the neighbours of its group.
+    """The row to explain, with the other rows of its group if the judge ranks, and its position among them.
+
+    The row is the one with the id `id_`, or the first if that is None. A group is consecutive rows of one task.
 
     Raises:
-        ConfigError: there is no such row.
+        ConfigError: there is no such row, or the first cannot be read.
     """
     group: list[Rollout] = []
     place: int | None = None

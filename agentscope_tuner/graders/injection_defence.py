@@ -188,7 +188,11 @@ def _brackets() -> tuple[str, str]:
 
 @lru_cache(maxsize=1)
 def _like_added() -> re.Pattern[str]:
-    """A pattern for middle dots in a text that would be taken for added ones; group 1 is a dot between two brackets."""
+    """A pattern for middle dots at the brackets of a text, which look like the dots that `neutralise` adds there.
+
+    `neutralise` writes more of them, so that one is left when `as_written` removes the added ones. Group 1 is a dot
+    between two brackets.
+    """
     opening, closing = _brackets()
     return re.compile(rf"(?<={opening})(·)(?={closing})|(?<={opening})·|·(?={closing})")
 

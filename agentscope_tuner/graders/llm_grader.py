@@ -285,9 +285,9 @@ class LLMGrader(BaseGrader):
             return GraderRank(self.name, result.rank, told, result.metadata)
 
     async def _at_fault(self, last: frozenset[int], values: Mapping[str, Any]) -> set[int]:
-        """The indices of the responses that prevent a ranking: they cannot be ranked beside a harmless one either.
+        """The indices of the responses that prevent a ranking: the model cannot rank them even beside a harmless one.
 
-        The responses at the indices in `last` are not tried.
+        The responses at the indices in `last`, empty or too long, are not tried: they come last anyway.
         """
 
         async def prevents(response: str) -> bool:

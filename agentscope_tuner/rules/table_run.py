@@ -236,8 +236,10 @@ class _RowChecker:
 
 
 def _text(values: Mapping[str, Any], name: str) -> str:
-    """The text in one row that a column or a rule's target such as `metadata.topic` names; in JSONL `metadata` may be
-    an object.
+    """The text of a row under a column's name or a rule's target, such as `metadata.topic`.
+
+    That target is looked for as the column `metadata.topic`, then `topic`, then as the field `topic` of the object
+    `metadata`.
 
     Raises:
         JudgeError: the row has no such text.

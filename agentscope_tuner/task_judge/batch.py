@@ -388,7 +388,9 @@ _loaded: dict[str, ConfiguredJudge] = {}
 
 
 def judge_for(config: str | Path) -> ConfiguredJudge:
-    """The process's one judge for the file `config`: trainers call a bare function for every sample, from many threads.
+    """The judge of the file `config`, loaded at the first call and then shared by all threads of the process.
+
+    For reward functions: trainers call them anew for every sample, so they have no place to keep a judge.
 
     Raises:
         ConfigError: the judge cannot be loaded.

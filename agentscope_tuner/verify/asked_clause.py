@@ -634,7 +634,8 @@ _CLAUSES = re.compile(r",(?!\s?-?\d)|[，、;；]")
 def asking_clause(question: str) -> tuple[str, bool]:
     """The clause that asks, without its conditions: `find y` of `If x=2, find y when z=3.`; empty if there is none.
 
-    The second value is True if a word that may come last asks, as in Chinese: `求y`, `y是多少`.
+    The second value is True if the clause was found by a question word that may stand last, as in Chinese
+    (`y是多少`, `求y`): then it is everything between two commas.
     """
     for sentence in reversed(_SENTENCE.findall(question[-_MOST_ASKED:])):
         for clause in reversed(_CLAUSES.split(sentence)) if _ENDS.search(sentence) else ():

@@ -99,7 +99,10 @@ def last_boxes(text: str) -> list[str]:
 
 
 def boxes_beside(text: str) -> list[Box]:
-    """The boxes whose contents `last_boxes` gives, with their positions in the text."""
+    r"""The last box and the boxes side by side with it, in order: both of `\boxed{2} or \boxed{3}`.
+
+    `last_boxes` gives their contents only.
+    """
     start = text.rfind(_MACRO)
     if "\\fbox" not in text and (start < 0 or text.find(_MACRO) == start):
         only = _one_box(text, start) if start >= 0 else None

@@ -711,9 +711,10 @@ def _taken_back_later(rest: str, text: str, asked: Asked) -> str:
 
 
 def _unknown_remark(sentence: str, words: Sequence[str], text: str, asked: Asked) -> str:
-    """The first word of a later sentence that is not understood; empty if there is none.
+    """The first word of a sentence behind the answer that is not understood, and so might change it; empty if none.
 
-    Words behind a `because` are not read. If nothing in the sentence could change the answer, no word is.
+    Empty, too, for a sentence with nothing that could change the answer: `Let me know if you need help.` What follows
+    a `because` is not read.
     """
     if _excludes_others(sentence) or (_OFFERS_HELP.search(sentence) and not any(map(is_number_word, words))):
         return ""
@@ -1005,13 +1006,15 @@ def _turns_alone(word: str) -> bool:
 
 
 def _clauses_turn(said: str, text: str, asked: Asked, *, is_cut: bool) -> bool:
-    """Whether a clause behind an answer may deny or change it, so that each word must be understood: `, but halve it`.
+    """Whether the clauses behind an answer may deny or change it, as `, but halve it` does.
+
+    If so, the caller reads each word of them; if not, it passes over them.
 
     Args:
-        said: the rest of the answer's sentence.
+        said: the rest of the answer's sentence, up to the next number.
         text: the answer.
         asked: the question.
-        is_cut: whether a number follows, at which `said` was cut.
+        is_cut: whether `said` ends at a number, behind which the sentence goes on.
     """
     if _FEW_WORDS.search(f"{said}0" if is_cut else said) is not None:
         return True

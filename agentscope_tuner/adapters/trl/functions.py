@@ -335,10 +335,12 @@ class _JudgeFunc:
         log_extra: LogExtra | None,
         group_size: int | None,
     ) -> tuple[Rewards, list[str]]:
-        """The rewards, and why verdicts are missing; metrics and reasons go to the loggers, with the shares of groups
-        that teach nothing where this rank's batch is whole groups.
+        """The rewards, and for each verdict why it failed; empty if it did not.
 
-        A reward is None without a verdict, which TRL leaves out of the advantages, or 0.0 where `on_error: zero` was
+        The batch's metrics and reasons go to the loggers. So do the shares of groups that teach nothing, such as those
+        with all answers right, if the batch consists of whole groups.
+
+        A reward without a verdict is None, which TRL leaves out of the advantages, or 0.0 where `on_error: zero` was
         asked for by name.
         """
         if log_metric is not None:

@@ -49,7 +49,7 @@ class Quotable:
         self._pairs: set[Pair] | None = None
 
     def repeats(self, verdict: dict[str, Any], written: str) -> bool:
-        """Whether the judged texts contain `verdict`, so that a reply with it may only quote them.
+        """Whether the judged texts already contain `verdict`, so that the reply may be quoting them instead of judging.
 
         The text `<mark>9</mark> all correct` contains `{"score": 9, "reason": "all correct"}`: spelling, notation and
         the names of keys may differ.

@@ -130,7 +130,10 @@ class Job:
         return self.verdicts is not None
 
     def holds(self) -> Sequence[Attempt]:
-        """Attempts whose episodes end with this job."""
+        """The attempts whose episodes are released once this job has its verdicts, or is given up.
+
+        Its own if it plays a rollout, all of its group if it ranks, none if it judges an earlier rollout.
+        """
         if self.index is None:
             return self.group.attempts
         return () if self.attempt is None else (self.attempt,)

@@ -190,11 +190,13 @@ class RisenTasks:
         self._gains = deque[float](maxlen=_GAIN_STEPS)
 
     def of(self, groups: Mapping[str, Sequence[bool]], most: int) -> list[str]:
-        """Up to `most` tasks of a step that have risen, the clearest first; then the step counts as seen.
+        """Up to `most` tasks of a step that pass far more often than before, the clearest first.
+
+        The step is then added to what was seen before: call it once for each step.
 
         Args:
-            groups: for each task, whether each of its rows passes.
-            most: the number.
+            groups: for each task of the step, whether each of its rows passes.
+            most: how many tasks to return at most.
         """
         visits = {task: (sum(now), len(now)) for task, now in groups.items()}
         before = {task: seen for task in groups if (seen := self._seen.get(hash(task)))}

@@ -489,10 +489,11 @@ class AsksJudges(BaseJudge):
         return f"{self.inner_key.removesuffix('s')} {name!r}"
 
     def paid(self, name: str, judgement: Judgement) -> Judgement:
-        """The verdict of the judge `name`; a failed one becomes 0.0 if its section has `on_error: zero`.
+        """The verdict of the judge `name`, or 0.0 in place of a failed one if its section has `on_error: zero`.
 
         Raises:
-            JudgeError: there is no verdict. It does not name the task, because summaries count failures by their words.
+            JudgeError: any other failed verdict. The message leaves out the task, so that summaries count equal
+                failures together.
         """
         if judgement.reward is not None:
             return judgement

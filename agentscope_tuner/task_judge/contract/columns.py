@@ -138,16 +138,18 @@ class Reads:
         return self._columns.get(role)
 
     def task(self, task: WorkflowTask, needed: Collection[str]) -> WorkflowTask:
-        """`task` with the values of its columns in the places that judges read; the same object if nothing changes.
+        """`task` with the values of its columns where judges look for them, such as that of `solution` under `answer`.
+
+        It is the same object if nothing changes.
 
         Args:
             task: the task.
-            needed: the judge's `reference_keys`. If `answer` is one and the metadata have no such key, a column with
-                one of the common names is taken for it, unless two of them differ.
+            needed: what the judge needs, its `reference_keys`. If that includes `answer`, and neither the configuration
+                nor the metadata has one, a column with a common name is used, unless two of them differ.
 
         Raises:
-            JudgeError: a task lacks a column that is named for what the judge needs, or it does not have the form to
-                take.
+            JudgeError: a column that the configuration names for a needed key is missing, or the value of a named
+                column does not fit its `take`.
         """
         found = self.read(task.task, needed)
         return task if found is task.task else task.model_copy(update={"task": found})

@@ -398,7 +398,11 @@ def _said(exc: BaseException) -> str:
 
 
 def _packaged_twin(module: str, protocol: str) -> str:
-    """Advice, if `protocol` names a tutorial, which no wheel holds, or a missing judge of this package; else empty."""
+    """A hint for an error message, if the module that `protocol` names cannot be imported; else empty.
+
+    For a module of the tutorials, which are not installed with the package: its twin in the package, or to copy the
+    file. For a missing judge of the package: the judge with a similar name, or the short names.
+    """
     room, _, name = module.rpartition(".")
     if room == _HOME:
         return _near_judge(protocol.partition("->")[2].strip())

@@ -64,8 +64,9 @@ class BrokenTests(Exception):
 
 
 class SharedInterpreter(BrokenTests):
-    """The tests work only if the program runs in their own Python process. `Bounds.shared_interpreter` must allow that,
-    since the program can then forge the outcomes.
+    """Tests cannot be run, because they need the program in their own Python process, where it can forge outcomes.
+
+    `Bounds.shared_interpreter` allows that.
     """
 
 

@@ -156,10 +156,10 @@ _SURE = (DIFFERENT, UNKNOWN, EQUAL)
 
 
 def meant(ref: Node, ans: Node, question: Question | None) -> Pair | None:
-    """The two sides as they are to be compared, with a percent or degree sign removed if it does not count.
+    """The two sides as they are to be compared: a percent or degree sign goes if the other side may have left it out.
 
-    `50\\%` and 50 become 50 and 50; `50\\%` and 0.5 stay as they are. None if the sign makes the two different, as in
-    the answer `0.5\\%` for the reference 0.5.
+    For the reference `50\\%` the answer 50 gives 50 and 50, but with the answer 0.5, the same share worked out, both
+    stay. None if the sign makes the answer wrong: without a question, `0.5\\%` for the reference 0.5.
     """
     match ref, ans:
         case (Percent(), Percent()) | (Degrees(), Degrees()):

@@ -175,10 +175,11 @@ def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
 
 
 def _as_asked(comparer: Comparing, listing: Listing) -> Sequence[Reading]:
-    """The elements of a listing in the order of the question's words: 7, 5 for `remainder = 5, quotient = 7`.
+    """The elements of a listing in the order in which the question asks for them.
 
-    An element is recognised by its name, by the first letter of a word (`q = 7`), or by its unit. If two or more are
-    not recognised, the elements keep their own order.
+    For `the quotient and the remainder`, `remainder = 5, quotient = 7` becomes 7, 5. An element is recognised by its
+    name, by the first letter of a word (`q = 7`), or by its unit. If two or more are not recognised, the elements keep
+    their own order.
     """
     parts = comparer.question.parts(len(listing.items)) if comparer.question is not None else ()
     found: dict[int, Reading] = {}
@@ -883,7 +884,10 @@ def _width(part: Node) -> int:
 
 
 def ratio_named(ref: Reading, node: Node, question: Question | None) -> Named | None:
-    """`x/y = 2/3` as a named value of the ratio `x:y`, if the reference may be that ratio; else None."""
+    """The answer `x/y = 2/3` read as a value for the ratio `x:y`: the name is `x:y`, the value 2/3.
+
+    None for another form, if the reference cannot be a ratio, or if the question asks for another one, such as `y:x`.
+    """
     match node:
         case Relation((Quotient(above, below), value), ("=",)) if is_name(above) and is_name(below):
             ratio = isinstance(ref, Ratio) or (isinstance(ref, Named) and is_collection(ref.name, "ratio"))

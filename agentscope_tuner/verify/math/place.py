@@ -217,7 +217,7 @@ def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ..
         return []
 
     def speaks(number: str) -> bool:
-        """Whether a number behind the answer may be another value of it: it belongs to nothing else."""
+        """Whether a number behind the answer may be a second value for it, and does not belong to something else."""
         number = number.removeprefix(ROUGHLY)
         return not question or not (
             is_of_else(number, found.behind, question)

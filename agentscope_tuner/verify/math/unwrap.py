@@ -752,7 +752,7 @@ def _read_stated(text: str) -> Side:
 
 
 def _has_words(side: Side) -> bool:
-    """Whether a side has no node, or words in it."""
+    """Whether a side is not purely mathematics: it could not be read as mathematics, or has words in it."""
     return side.node is None or any(isinstance(n, Text) for n in walk(side.node))
 
 

@@ -547,8 +547,10 @@ class Program:
             raise self._no_answer(f"the program answered with what is no data: {exc}") from None
 
     def _lend(self, value: object) -> object:
-        """JSON of a test's object that is no plain data, such as a function: the number by which the program can use
-        it. For an object of the program itself, that has come to the test as a stand-in, the program's own number.
+        """The JSON sent to the program for an object that is no plain data, such as a test's function.
+
+        It mostly holds a number, by which the program can use the object. An object that came from the program goes
+        back as the program's own number; named tuples and some other kinds go as their parts.
         """
         own: Any = type(value)
         if issubclass(own, StandIn | StandInFunction):

@@ -600,8 +600,9 @@ class _Server:
         return self._class_told[id(kind)]
 
     def _described(self, kind: type) -> dict[str, object]:
-        """The description of a class by which the tests' process makes a class of stand-ins: its name, bases, fields
-        and so on.
+        """JSON that describes one of the program's classes: its name, bases, fields and so on.
+
+        From it the tests' process makes a class whose objects stand for those of the program.
         """
         bases = [self._class(base) for base in kind.__bases__ if base.__module__ == self._module.__name__]
         builtin = [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins" or base in PLAIN_KINDS]
@@ -816,8 +817,9 @@ class _Lent:
 
 
 class _LentCode(types.SimpleNamespace):
-    """The `__code__` of a tests' function in the program's process: the few attributes that the program may read. To
-    read any other calls `refuse`, which raises.
+    """What the program gets as `__code__` of a function of the tests: only the few attributes that it may read.
+
+    Any other attribute calls `refuse`, which raises.
     """
 
     def __getattr__(self, name: str) -> Any:
