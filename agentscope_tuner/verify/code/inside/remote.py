@@ -1064,7 +1064,7 @@ def _log(name: str, level: int, message: str, own: int) -> None:
     """
     import logging
 
-    logger = logging.getLogger(None if name == "root" else name)
+    logger = logging.getLogger(name)
     if level >= (logger.level or own or logger.getEffectiveLevel()):
         logger.handle(logger.makeRecord(name, level, "main.py", 0, message, (), None))
 
