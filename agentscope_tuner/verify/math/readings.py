@@ -299,7 +299,7 @@ def _of_unit(node: Product | Quotient, *signs: int) -> Node:
         # only `\\times 100\\%` makes a percentage of a product
         mark = Degrees if kinds == [Degrees] else Percent
         whole = mark is Degrees or any(isinstance(p, Percent) and literal(p.inside) == _HUNDRED for p in parts)
-        return mark(inside) if above and whole and not symbols(inside) else node
+        return mark(inside) if above and whole and (mark is Degrees or not symbols(inside)) else node
     if set(kinds) != {Quantity}:
         return node
     powers = Counter[str]()
