@@ -739,7 +739,7 @@ def sentence_around(behind: str, start: int, end: int) -> tuple[int, str]:
 def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
     """As `is_of_else`, for the number from `start` to `end`; `asked` is the question in lower case."""
     begins, sentence = sentence_around(behind, start, end)
-    words = re.findall(r"[^\W\d_]+(?:['’]t)?", sentence.lower())
+    words = re.findall(r"[^\W\d_]+", sentence.lower())
     if is_denied(sentence):
         return False
     compared = _compared(behind, begins, start, end, asked)

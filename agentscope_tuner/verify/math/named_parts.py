@@ -423,12 +423,14 @@ def _value_at(text: str) -> tuple[str, dict[str, str]] | None:
     if found is None or _OUTSIDE.search(found["head"]) is not None or not any(map(str.isdigit, found["head"])):
         return None
     said = next(one for name, one in found.groupdict().items() if one and name != "head")
-    names, equals, point = said.partition("=") if said[-1] == ")" else ("", "", "")
     if said[0] == "(" or said.startswith("\\left"):
-        values = re.sub(r"\\(?:left|right)|[()]", "", point if equals else said).split(",")
-        letters = re.sub(r"[()\s]", "", names).split(",") if equals else []
-        place = dict(zip(letters, values, strict=False)) if equals else {"": f"({','.join(values)})"}
-        return (found["head"], place) if not equals or len(values) == len(letters) == len(place) else None
+        *named, point = said.split("=")
+        values = re.sub(r"\\(?:left|right)|[()]", "", point).split(",")
+        if not named:
+            return found["head"], {"": f"({','.join(values)})"}
+        letters = re.sub(r"[()\s]", "", named[0]).split(",")
+        place = dict(zip(letters, values, strict=False))
+        return (found["head"], place) if len(values) == len(letters) == len(place) else None
     place = {}
     for one in re.split(_JOINED_PLACE, said):
         *letters, value = one.split("=")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agentscope_tuner.verify.math.named_parts import _value_at
 from agentscope_tuner.verify.math.verdict import compare
 
 _MEDIAN = "Find the median and the range of 4, 9, 2, 15, 7, 11, 7."
@@ -84,3 +85,33 @@ def test_values_are_found_by_the_names_of_the_reference_or_the_question(
 def test_a_value_of_another_name_place_or_word_is_not_paid(question: str, reference: str, answer: str) -> None:
     verdict = compare(answer, reference, question=question)
     assert verdict.outcome != "equal", verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("12 at x=3", {"x": "3"}),
+        ("12 attained at x = 3", {"x": "3"}),
+        ("12 (x=3)", {"x": "3"}),
+        ("at x=3, 12", {"x": "3"}),
+        ("12 at x=3, y=4", {"x": "3", "y": "4"}),
+        ("12 at x=3 and y=4", {"x": "3", "y": "4"}),
+        ("12 at x=y=3", {"x": "3", "y": "3"}),
+        ("12 at (3,4)", {"": "(3,4)"}),
+        (r"12 at \left(3,4\right)", {"": "(3,4)"}),
+        ("12 at (x, y)=(-1,2)", {"x": "-1", "y": "2"}),
+        (r"12 at (x,y)=\left(3,4\right)", {"x": "3", "y": "4"}),
+        ("12 at (x,y)=(3,4,5)", None),
+        ("12 at (x,y,z)=(3,4)", None),
+        ("12 at (x,x)=(3,4)", None),
+        ("12 at x=3, x=4", None),
+        ("12 at x=3, x=y=4", None),
+        ("12 at x=3 and 4", None),
+        ("12; 5 at x=3", None),
+        ("12 at x=three", None),
+        ("a at x=3", None),
+        ("12", None),
+    ],
+)
+def test_a_value_and_the_point_at_which_it_is_taken(text: str, place: dict[str, str] | None) -> None:
+    assert _value_at(text) == (place and ("12", place))

@@ -67,6 +67,9 @@ def test_plain_numbers_get_the_verdict_that_the_rules_of_wording_would_give() ->
         ),
         ("Thus, the radius of the smallest circle is \\(\\boxed{5}\\).", "What is the radius of the smallest circle?"),
         ("The farmer picks $\\boxed{40}$ apples in 4 weeks.", "A farmer picks 10 apples a week. How many in 4 weeks?"),
+        ("So, the value of \\(x\\) is:\n\\[\n\\boxed{14}\n\\].", "Find the value of $x$ if $2x = 28$."),
+        ("So, the value of \\(x\\) is \\(\\boxed{14} \\).", "Find the value of $x$ if $2x = 28$."),
+        ("The total is \\boxed{14} apples.", "How many apples?"),
     ],
 )
 def test_ordinary_ends_need_no_rule_of_wording(output: str, question: str) -> None:
@@ -90,6 +93,12 @@ def test_ordinary_ends_need_no_rule_of_wording(output: str, question: str) -> No
         ("There are $\\boxed{42}$ apples in a total of 43 apples.", "How many apples?"),
         ("The length in metres is \\(\\boxed{42}\\).", "How many centimetres long is it?"),
         ("There are $\\boxed{42}$ dozens of eggs.", "How many eggs are there?"),
+        # what opens the formula does not close it, or words follow a display
+        ("The total is \\(\\boxed{42} apples.", "How many apples?"),
+        ("The total is \\(\\boxed{42}$ apples.", "How many apples?"),
+        ("The total is $\\boxed{42}\\) apples.", "How many apples?"),
+        ("The total is \\boxed{42}$ apples.", "How many apples?"),
+        ("The total is\n\\[\n\\boxed{42}\n\\] apples.", "How many apples?"),
     ],
 )
 def test_what_may_change_a_number_is_left_to_the_rules_of_wording(output: str, question: str) -> None:
