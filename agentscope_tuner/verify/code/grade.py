@@ -275,9 +275,7 @@ class _TestedProgram:
         Raises:
             StarvedError: the machine had too little CPU time or memory for the run.
         """
-        if ending.kind in ("starved", "killed"):
-            words = "gave it too little CPU" if ending.kind == "starved" else "ran out of memory"
-            raise StarvedError(f"the machine {words}")
+        _refuse_starved(ending, "it")
         return ending.kind == "exit" and ending.status == -9 and not last
 
     def _limits(self) -> RunLimits | None:
@@ -333,10 +331,9 @@ class _TestedProgram:
         bounds = RunLimits(seconds=seconds, wall_seconds=seconds, output_kb=32 * 1024, address_space=False)
         ending = self._jail("program").run(work, bounds)
         self._until += ending.waited_seconds
-        if ending.kind in ("starved", "killed"):
-            raise StarvedError("the machine gave the compiler too little CPU")
+        _refuse_starved(ending, "the compiler")
         if ending.kind != "exit" or ending.status != 0 or not ending.result:
-            return f"it does not compile: {_error_line(ending.stderr) or ending.over(bounds)}"
+            return f"it does not compile: {_error_line(ending.stderr) or ending.over(bounds) or _died(ending)}"
         self._binary = ending.result
         return ""
 
@@ -623,6 +620,13 @@ def _result(test: Test, why: str | None, ending: Ending, share: float = 0.0, kin
         round(ending.cpu_seconds, 4),
         ending.peak_memory,
     )
+
+
+def _refuse_starved(ending: Ending, what: str) -> None:
+    """Raise StarvedError if the machine, and not its program, ended a run of `what`."""
+    if ending.kind in ("starved", "killed"):
+        words = f"gave {what} too little CPU" if ending.kind == "starved" else "ran out of memory"
+        raise StarvedError(f"the machine {words}")
 
 
 def _died(ending: Ending) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import Exact, ExactBudget, Undefined, Unknown, exact_value
-from agentscope_tuner.verify.math.node import literal
+from agentscope_tuner.verify.math.node import literal, plain_key
 from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.tokens import Unreadable
 from agentscope_tuner.verify.math.units import (
@@ -417,3 +417,21 @@ def test_what_is_known_of_a_unit() -> None:
     assert is_money("euro")
     assert not is_money("kg")
     assert not is_money("blorp")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("-1,000.50", ("-", "1000", "5")),
+        ("1,000,000", ("", "1000000", "")),
+        ("+5", ("", "5", "")),
+        (" - 5 ", ("-", "5", "")),
+        ("5.", ("", "5", "")),
+        ("-.5", ("-", "", "5")),
+        ("00.50", ("", "", "5")),
+        *((zero, ("", "", "")) for zero in ("0", "-0", "-0.0")),
+        *((other, None) for other in ("", "-", ".", "1,00", "1e5", "x")),
+    ],
+)
+def test_plain_numbers_share_a_key_if_they_are_equal(text: str, expected: tuple[str, str, str] | None) -> None:
+    assert plain_key(text) == expected

@@ -246,6 +246,28 @@ def test_a_region_holds_its_points_and_no_others(text: str, inside: list[float],
         assert [x for x in (*inside, *outside) if line().holds(parse(text), mp.mpf(x))] == inside
 
 
+@pytest.mark.parametrize(
+    ("text", "x", "found"),
+    [
+        ("2x+1", 3, "7.0 ± 6.0e-25"),
+        ("0.25x", 1, "0.25 ± 1.0e-25"),
+        (r"\sqrt{x}", 4, "2.0 ± 1.0e-25"),
+        ("(ix)^2", 2, "-4.0 ± 1.0e-25"),
+        (r"\sqrt{x}", -4, "not real"),
+        ("ix", 1, "not real"),
+        (r"\begin{pmatrix}x&2\\3&4\end{pmatrix}", 1, "not real"),
+    ],
+)
+def test_a_formula_has_a_real_value_at_a_point(text: str, x: float, found: str) -> None:
+    with mp.workdps(50):
+        try:
+            value, tolerance = line().value(parse(text), mp.mpf(x))
+            told = f"{mp.nstr(value, 5)} ± {mp.nstr(tolerance, 2)}"
+        except NotANumber as exc:
+            told = str(exc)
+    assert told == found
+
+
 @pytest.mark.parametrize(("text", "expected"), CHANGES, ids=[row[0] for row in CHANGES])
 def test_the_points_where_truth_may_change_are_found(text: str, expected: list[float]) -> None:
     with mp.workdps(50):

@@ -923,7 +923,7 @@ def _patched(call: ast.Call, nodes: Sequence[ast.AST], modules: Sequence[str]) -
     be replaced in the program's process too: `time.localtime`. None for anything else.
     """
     path = ast.unparse(call.func).split(".")
-    if not call.args or path[-1] not in _PATCHES or not {"patch", "monkeypatch", "mock", "mocker"} & set(path):
+    if not call.args or path[-1] not in _PATCHES or not {"patch", "monkeypatch", "mock"} & set(path):
         return None
     first = call.args[0]
     if isinstance(first, ast.Constant):

@@ -136,6 +136,57 @@ def test_a_run_that_must_be_done_again(ended: dict[str, Any], at_first: bool | s
     assert (asked(False), asked(True)) == (at_first, at_last)
 
 
+class _Compiler:
+    """A jail in which the compiler ends as it is told."""
+
+    alive = True
+
+    def __init__(self, ending: Ending) -> None:
+        self._ending, self.given = ending, RunLimits()
+
+    def run(self, _: object, limits: RunLimits) -> Ending:
+        self.given = limits
+        return self._ending
+
+
+def _compiling(ending: Ending, total_seconds: float) -> tuple[grade._TestedProgram, _Compiler]:
+    answer = grade._TestedProgram("int main() {}", "cpp", Bounds(total_seconds=total_seconds))
+    compiler: Any = _Compiler(ending)
+    answer._jails["program  "] = compiler
+    return answer, compiler
+
+
+@pytest.mark.parametrize(
+    ("ended", "told", "binary"),
+    [
+        ({"result": b"ELF"}, "", b"ELF"),
+        ({"result": b"ELF", "stderr": b"main.cpp: warning: unused"}, "", b"ELF"),
+        ({"status": 1, "stderr": b"main.cpp: no\nmain.cpp: error\n"}, "it does not compile: main.cpp: error", None),
+        ({"kind": "cpu", "result": b"ELF"}, "it does not compile: over 10 s of CPU", None),
+        ({"status": 1, "result": b"ELF"}, "it does not compile: it fails with exit code 1", None),
+        ({"status": -9}, "it does not compile: it was ended by signal 9", None),
+        ({"kind": "starved", "result": b"ELF"}, "✗ the machine gave the compiler too little CPU", None),
+        ({"kind": "killed", "result": b"ELF"}, "✗ the machine ran out of memory", None),
+    ],
+)
+def test_how_a_compiler_ends(ended: dict[str, Any], told: str, binary: bytes | None) -> None:
+    answer, compiler = _compiling(_ended(waited_seconds=7.0, **ended), total_seconds=100.0)
+    until = answer._until
+    try:
+        found = answer._compile(RunLimits(seconds=3.0))
+    except StarvedError as exc:
+        found = f"✗ {exc}"
+    assert (found, answer._binary, round(answer._until - until, 3)) == (told, binary, 7.0)
+    assert (compiler.given.seconds, compiler.given.wall_seconds, compiler.given.address_space) == (10.0, 10.0, False)
+
+
+@pytest.mark.parametrize(("seconds", "total", "given"), [(3.0, 100.0, 10.0), (20.0, 100.0, 20.0), (20.0, 5.0, 5.0)])
+def test_a_compiler_has_no_more_time_than_is_left(seconds: float, total: float, given: float) -> None:
+    answer, compiler = _compiling(_ended(result=b"ELF"), total_seconds=total)
+    answer._compile(RunLimits(seconds=seconds))
+    assert given - 1 < compiler.given.seconds == compiler.given.wall_seconds <= given
+
+
 def test_public_and_cheap_tests_come_first() -> None:
     tests: list[formats.Test] = [
         StdinTest("123", "", number=1),

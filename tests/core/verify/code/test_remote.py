@@ -16,7 +16,8 @@ from unittest.mock import MagicMock, Mock
 import pytest
 
 from agentscope_tuner.verify.code.inside import remote
-from agentscope_tuner.verify.code.inside.stand_ins import StandIn, StandInIterator, StandInView
+from agentscope_tuner.verify.code.inside.code_values import JailLine
+from agentscope_tuner.verify.code.inside.stand_ins import LentDefault, StandIn, StandInIterator, StandInView
 
 _OWN = __name__
 
@@ -246,6 +247,38 @@ def test_exceptions_that_end_a_test(exc: BaseException, passes: bool, skips: boo
     assert (remote._passes_by(exc), remote._is_skip(exc)) == (passes, skips)
 
 
+@pytest.mark.parametrize(
+    ("one", "told", "withheld"),
+    [
+        (lambda a, b: a, [["a", 1, [], []], ["b", 1, [], []], []], []),
+        (
+            lambda a, b=4: a,
+            [["a", 1, [], []], ["b", 1, [4], []], []],
+            ["the program may not read the defaults of what the tests lend"],
+        ),
+        (
+            lambda *, b=None: b,
+            [["b", 3, [None], []], []],
+            ["the program may not read the defaults of what the tests lend"],
+        ),
+    ],
+)
+def test_a_lent_signature_keeps_its_defaults(one: Any, told: list[Any], withheld: list[str]) -> None:
+    tests = remote.Program(JailLine(-1))
+    *parameters, result = tests._signature(one)
+    assert all(type(own) is LentDefault for part in parameters for own in part[2])
+    assert [*([*part[:2], [own.value for own in part[2]], part[3]] for part in parameters), result] == told
+    assert [*tests.withheld] == withheld
+
+
+def test_what_was_withheld_is_noted_once_and_in_bounds() -> None:
+    tests = remote.Program(JailLine(-1))
+    for words in ("a", "a", "b\n", "x" * 300, *map(str, range(100))):
+        tests.withhold(words)
+    assert [*tests.withheld][:3] == ["a", "x" * 200, "0"]
+    assert len(tests.withheld) == remote._MOST_WITHHELD
+
+
 def test_fields_as_a_dataclass_has_them() -> None:
     assert remote._as_data([]) == {}
     found = remote._as_data([["a", True, True], ["b", 0, True], ["c", True, False]])
@@ -297,6 +330,7 @@ def test_what_stands_for_a_view_and_for_anything_else() -> None:
         ("mine", 20, 30, 10, True),
         ("mine", 20, 10, 30, False),
         ("root", 40, 0, 0, True),
+        ("root", 20, 20, 0, False),
     ],
 )
 def test_what_the_program_logs(name: str, level: int, own: int, of_logger: int, logged: bool) -> None:

@@ -72,6 +72,13 @@ def _refused(refuse: Callable[..., None], *given: object) -> str:
         ("", "monkeypatch.setattr('os.getcwd', 1)\n  assert f(1)", "os.getcwd", False, False),
         ("import sys", "monkeypatch.setattr(sys, 'stdin', 1)\n  assert f(1)", None, False, False),
         ("import sys", "monkeypatch.setattr(sys, 'path', 1)\n  assert f(1)", "sys", False, False),
+        ("import sys", "mocker.patch('os.getcwd')\n  assert f(1)", "os.getcwd", False, False),
+        ("", "mocker.patch.object(sys, 'path')\n  assert f(1)", None, False, False),
+        (f"{_PATCH}\nimport a as b", "with patch.object(b, 'c'): assert f(1)", "b", False, False),
+        ("from unittest import mock", "with mock.patch('time.ctime'): assert f(1)", "time.ctime", False, False),
+        ("import time", "mock.setattr(time, 'ctime', 1)\n  assert f(1)", "time", False, False),
+        (f"{_PATCH}\nimport solution as s", "with patch.object(s, 'c'): assert f(1)", None, False, False),
+        ("from unittest import mock", "with mock.mock_open('time.ctime'): assert f(1)", None, False, False),
         ("import sys", "other.setattr(sys, 'path', 1)\n  assert f(1)", None, False, False),
         ("import sys", "monkeypatch.setattr()\n  assert f(1)", None, False, False),
         # its log
