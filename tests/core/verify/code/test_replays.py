@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import itertools
+import types
 from typing import Any
 
 import pytest
@@ -308,3 +309,51 @@ def test_loops_that_assert_something_tell_what_they_go_over(
     monkeypatch.setattr(replays, "_numbers", itertools.count(5).__next__)
     numbered = watched.replace("_(", f"{replays._EACH}(5, ", 1).replace(" _(", f" {replays._EACH}(6, ")
     assert ast.unparse(replays.watched(ast.parse(source))) == numbered
+
+
+@pytest.fixture
+def recorder(monkeypatch: pytest.MonkeyPatch) -> tuple[replays.Replays, list[dict[str, Any]], list[dict[str, Any]]]:
+    """What records a program, the messages that it will reply, and those that this side has read in a replay."""
+    for name in ("zip", "map", replays._EACH):
+        monkeypatch.setattr(builtins, name, getattr(builtins, name, None), raising=False)
+    replies, read = list[dict[str, Any]](), list[dict[str, Any]]()
+    talk = types.SimpleNamespace(send=lambda *_: None, receive_any=lambda: replies.pop(0))
+    shared = types.SimpleNamespace(outgoing=dict, incoming=read.append, alive=dict)
+    return replays.Replays(types.SimpleNamespace(_shared=shared, _talk=talk, ask=None), "", set), replies, read
+
+
+_ASKED = {"do": "module", "name": "f"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [
+        ([_ASKED], [{"ok": 1}]),
+        # an event loop may ask for a turn at any time
+        ([{"do": "turn"}, _ASKED, {"do": "turn"}], [{"ok": None}, {"ok": 1}, {"ok": None}]),
+        ([{"do": "module", "name": "g"}], None),
+        ([_ASKED, _ASKED], None),
+    ],
+)
+def test_a_replay_gives_what_was_recorded_for_the_same_request(
+    recorder: tuple[replays.Replays, list[dict[str, Any]], list[dict[str, Any]]], asked: list[Any], given: object
+) -> None:
+    recording, replies, read = recorder
+    recording.begin()
+    for message, reply in ((_ASKED, {"ok": 1}), ({"do": "turn"}, {"ok": None})):
+        replies.append(reply)
+        recording._sent(message)
+        assert recording._received() == reply
+    said = recording._said
+    assert said is not None
+    assert ([one.reply for one in said], read) == ([{"ok": 1}], [])
+    recording._script = iter(said)
+    found = []
+    try:
+        for message in asked:
+            recording._sent(message)
+            found.append(recording._received())
+    except replays._DivergedError:
+        assert given is None
+    else:
+        assert found == given == read
