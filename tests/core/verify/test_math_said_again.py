@@ -11,6 +11,7 @@ import pytest
 
 from agentscope_tuner import Task, WorkflowOutput, WorkflowTask, load_config
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+from agentscope_tuner.verify.again import is_of_else
 
 PAID = r"""
 2x\sin x+x^2\cos x | $\boxed{2x\sin x+x^2\cos x}$. The second derivative is $2\sin x-x^2\sin x$. | Find the derivative.
@@ -243,3 +244,21 @@ def test_what_is_said_behind_an_answer_is_read_as_a_value_or_a_denial(
     task = Task(main_query="".join(question), metadata={"answer": reference})
     reward = judge_of(places).compute_reward(WorkflowTask(task=task), WorkflowOutput(metadata={"final_answer": output}))
     assert reward[1] is paid, reward.reason
+
+
+@pytest.mark.parametrize(
+    ("behind", "is_else"),
+    [
+        ("Of this, 8 is interest.", True),
+        ("Of this, 8 is not interest.", False),
+        ("Of this, actually 8 is interest.", False),
+        ("Of this, the answer is 8.", False),
+        ("That is 8 less than the original price.", True),
+        ("It isn't 8 less than the original price.", False),
+        ("It isn’t 8 less than the original price.", False),
+        ("Actually, that is 8 less than the original price.", False),
+        ("Of this, 8 is interest. So it is 8.", False),
+    ],
+)
+def test_a_number_behind_an_answer_is_about_something_else(behind: str, is_else: bool) -> None:
+    assert is_of_else("8", behind, "The original price is 20. What is the price?") is is_else

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from agentscope_tuner.verify.find import Place, after_thinking, find_answer
+from agentscope_tuner.verify.find import Place, _may_be_in_comment, after_thinking, find_answer
 from agentscope_tuner.verify.labels import is_prose
 
 ALL: list[Place] = ["boxed", "tag", "hash", "label"]
@@ -479,3 +479,30 @@ def test_nothing_is_read_around_a_box_behind_plain_words_or_a_calculation(text: 
 )
 def test_words_outside_of_formulas_make_prose(text: str, expected: bool) -> None:
     assert is_prose(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("before", "may_be"),
+    [
+        ("It is 5. % ", True),
+        ("  % ", True),
+        ("Use `", True),
+        ("\\verb|", True),
+        ("\\mycommand ", True),
+        ("\\iffalse ", True),
+        ("  [//]: # (", True),
+        ("<!-- ", True),
+        ("\\begin{comment}\n", True),
+        ("\\begin{verbatim}\n", True),
+        ("At 5 % we get ", False),
+        ("Use `x` and ", False),
+        ("the verb ", False),
+        ("[1] ", False),
+        ("a<b ", False),
+        ("\\begin{align}\n", False),
+        ("% no\n", False),
+        ("", False),
+    ],
+)
+def test_a_box_that_may_stand_in_a_comment_is_looked_at_closely(before: str, may_be: bool) -> None:
+    assert _may_be_in_comment(f"{before}\\boxed{{2}}", len(before)) is may_be

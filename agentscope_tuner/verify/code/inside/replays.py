@@ -284,14 +284,14 @@ class Replays:
         to, call, is_of_empty, origin, read = self._asking
         if self._script is not None:
             # when the event loop asks for a turn depends on time, so such a request may come in any place
-            told: dict[str, Any] = {"ok": None}
+            recorded: dict[str, Any] = {"ok": None}
             if to[0] != "turn":
                 one = next(self._script, None)
                 if one is None or one.to != to:
                     raise _DivergedError
-                told = one.reply
-            self._shared.incoming(told)
-            return told
+                recorded = one.reply
+            self._shared.incoming(recorded)
+            return recorded
         reply: dict[str, Any] = self._receive()
         self._heard = time.monotonic()
         if isinstance(told := reply.get("ok"), dict) and isinstance(told.get("h"), dict):

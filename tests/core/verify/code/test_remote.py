@@ -265,7 +265,8 @@ def test_exceptions_that_end_a_test(exc: BaseException, passes: bool, skips: boo
 )
 def test_a_lent_signature_keeps_its_defaults(one: Any, told: list[Any], withheld: list[str]) -> None:
     tests = remote.Program(JailLine(-1))
-    *parameters, result = tests._signature(one)
+    found: Any = tests._signature(one)
+    *parameters, result = found
     assert all(type(own) is LentDefault for part in parameters for own in part[2])
     assert [*([*part[:2], [own.value for own in part[2]], part[3]] for part in parameters), result] == told
     assert [*tests.withheld] == withheld
