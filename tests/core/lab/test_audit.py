@@ -747,6 +747,62 @@ def test_another_rows_answer_is_never_the_rows_own() -> None:
 
 
 @pytest.mark.parametrize(
+    ("attack", "query", "right", "answers"),
+    [
+        # the question gives the parts in another order
+        ("near miss", "Sort b, c, a and d", "a, b, c", ["b, c, a"]),
+        ("near miss", "Sort a, b, c and d", "a, b, c", []),
+        ("near miss", "Which?", "B", ["But none of them", "F", "Z"]),
+        ("near miss", "Where?", "(3, 4)", ["(4, 4)", "(3, 5)", "(4, 3)"]),
+        ("near miss", "When?", "2024-05-17", ["2025-05-17", "2024-06-17", "2024-05-18", "2024-17-05"]),
+        ("near miss", "Which?", "[3, 1, 2]", ["[4, 1, 2]", "[3, 2, 2]", "[3, 1, 3]", "[3, 2, 1]"]),
+        # sorted, as those of a set are: another order may be right
+        ("near miss", "Which?", "[1, 2, 3]", ["[2, 2, 3]", "[1, 3, 3]", "[1, 2, 4]"]),
+        ("near miss", "How far?", "5 km", ["6 km", "5 kg"]),
+        ("near miss", "How heavy?", "-2.5kg", ["-3.5kg", "-2.6kg", "-2.5 km"]),
+        ("near miss", "Half?", "3/4", ["7/4", "-3/4", "4/3", "4/4", "3/5", "4/3"]),
+        ("near miss", "Who?", "Ada King", ["Qwxz King", "Ada Qwxz"]),
+        ("near miss", "Who?", "Ada Lovelace King Noel", []),
+        (
+            "near miss", "n?", "12",
+            ["13", "11", "-12", "120", "1200", "12.1", "21", "112", "121", "1", "2", "12/7", "12*10", "7/12"],
+        ),
+        ("half an answer", "Who?", "Paris", ["Pa"]),
+        ("half an answer", "Who?", "Rio", []),
+        ("half an answer", "Which?", "3, 1, 2", ["3, 1", "1, 2", "1"]),
+        ("thousands separators", "n?", "-12500", ["-12,500", "-12{,}500", "-12\\,500"]),
+        ("thousands separators", "n?", "-1000", ["-1,000", "-1{,}000", "-1\\,000"]),
+        ("thousands separators", "n?", "999", []),
+        ("number forms", "n?", "3", ["3.0"]),
+        ("number forms", "n?", "0.5", ["0.50", "\\frac{1}{2}"]),
+        ("units", "How many HOURS?", "7", ["7 \\text{ hours}", "7 hours"]),
+        ("other LaTeX", "n?", "3/4", ["\\frac{3}{4}"]),
+        ("other LaTeX", "n?", "(1, 3/4)", ["\\left(1, 3/4\\right)"]),
+        (
+            "other LaTeX", "n?", "\\frac{3}{4}",
+            ["\\displaystyle \\frac{3}{4}", "$\\frac{3}{4}$", "\\dfrac{3}{4}", "\\tfrac{3}{4}"],
+        ),
+        ("question's formula", "What is $6 \\cdot 7$ or 3 + 4, 5?", "42", ["6 \\cdot 7", "3 + 4"]),
+        ("question's formula", "Is $\\frac{1}{2}$ or $(5)$ half?", "1/2", []),
+        (
+            "wording", "n?", "7",
+            [
+                "Let me work this out step by step. That leads to the result.\n\n7",
+                "**Answer:** 7",
+                "So the final answer is 7. I hope this helps!",
+                "<think>Is it something else? No.</think>\nTherefore 7",
+                "Therefore, the answer is $$7.$$",
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_answers_are_made_of_the_right_one(attack: str, query: str, right: str, answers: list[str]) -> None:
+    (subject,) = (each for each in ATTACKS if each.name == attack)
+    task = Subject("1", Task(main_query=query), {}, right, right, None, "boxed", template="%s")
+    assert list(subject.answers(task)) == answers
+
+
+@pytest.mark.parametrize(
     ("metadata", "references"),
     [
         ({"answer": "6 * 6 = 36\n#### 36"}, ["36"]),
