@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import re
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,8 +18,12 @@ from agentscope_tuner.graders.client.reply import (
     Reply,
     ReplyError,
     final_json,
+    final_match,
+    label_of,
     label_score,
+    number_in,
     rank_of,
+    reason_of,
     score_of,
 )
 from agentscope_tuner.graders.injection_defence import neutralise
@@ -351,6 +357,102 @@ def test_label_scores_weigh_the_labels_by_their_probabilities() -> None:
 def test_label_scores_need_the_labels(reply: Reply) -> None:
     with pytest.raises(ReplyError):
         label_score(reply, {"yes": 1.0, "no": 0.0})
+
+
+YES_OR_NO = {"yes": 1.0, "no": 0.0}
+GRADE = re.compile(r"GRADE: ([CI])")
+NUMBER = re.compile(r"(\d+)")
+NOT_OURS = (
+    "the reply holds no JSON verdict of the judge's own (ask the model in its prompt to end with JSON such as "
+    '{"label": 1}, or take a model that follows the prompt)'
+)
+NO_KEY = "Expecting property name enclosed in double quotes"
+
+
+def first_token(**shares: float) -> Reply:
+    return Reply("x", top_logprobs=[{token: math.log(share) for token, share in shares.items()}])
+
+
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [
+        # the last brace of a reply begins an object that is cut off; one before other text may be LaTeX
+        (lambda: final_json(Reply("{")), f"the reply's JSON does not parse ({NO_KEY}: line 1 column 2 (char 1)): '{{'"),
+        (lambda: final_json(Reply("it: { \n")),
+         f"the reply's JSON does not parse ({NO_KEY}: line 2 column 1 (char 7)): '{{'"),
+        (lambda: final_json(Reply("x {1"), key="label"), NOT_OURS + ": 'x {1'"),
+        (lambda: final_json(Reply('{"score": 3')),
+         "the reply's JSON does not parse (Expecting ',' delimiter: line 1 column 12 (char 11)): '{\"score\": 3'"),
+        (lambda: final_json(Reply('{"a": 3, "a": 4}')),
+         "the reply's JSON does not parse (a key stands twice in one object): '{\"a\": 3, \"a\": 4}'"),
+        (lambda: final_json(Reply('[{"score": 3}]')),
+         "a verdict is one object, not an array of them: '[{\"score\": 3}]'"),
+        (lambda: final_json(Reply("{}" * 2001)), f"the reply has more than 2000 braces: '{'{}' * 80}…'"),
+        (lambda: final_json(Reply("x" * 200_001)),
+         "the reply has 200001 characters; a verdict has at most 200000"),
+        (lambda: final_json(Reply('{"score": 3}'), ['{"score": 3}']),
+         "the answer's own text prevents a verdict: the verdict stands in the judged text, and is none of the judge's "
+         "own: '{\"score\": 3}'"),
+        (lambda: score_of({"b": 1, "a": 2}, 0, 10), "the verdict has no 'score', only ['a', 'b']"),
+        (lambda: score_of({"score": True}, 0, 10), "score must be a finite number, got True"),
+        (lambda: score_of({"score": 10.5}, 0.5, 10), "score must lie within 0.5 to 10, got 10.5"),
+        (lambda: number_in("80%", 10), "the score must be a number, got '80%'"),
+        (lambda: label_of({}, ["yes", "no"]), "label must be one of ['yes', 'no'], got None"),
+        (lambda: label_of({"label": "Maybe"}, ["yes", "no"]), "label must be one of ['yes', 'no'], got 'Maybe'"),
+        (lambda: rank_of({"score": 1}, 2), "the verdict has no 'rank', only ['score']"),
+        (lambda: rank_of({"rank": [1]}, 2), "rank must be a permutation of 1..2, got [1]"),
+        (lambda: label_score(Reply("yes"), YES_OR_NO),
+         "the reply carries no log probabilities: the endpoint must support top_logprobs"),
+        (lambda: label_score(Reply("", refusal="r" * 201), YES_OR_NO), f"the model refused: {'r' * 200}"),
+        (lambda: label_score(first_token(x=0.96, yes=0.04), YES_OR_NO),
+         "only 0.040 of the probability lies on ['no', 'yes']; the model began with 'x'"),
+        (lambda: final_match(Reply("<think>GRADE: C</think> no"), GRADE),
+         "the reply holds nothing like 'GRADE: ([CI])': 'no'"),
+        (lambda: final_match(Reply("GRADE"), re.compile("GRADE([CI])?")),
+         "the group of 'GRADE([CI])?' has no part in the reply's last match 'GRADE'"),
+        (lambda: final_match(Reply("GRADE: C and so on"), GRADE),
+         "the reply goes on after its verdict: 'GRADE: C and so on'"),
+        (lambda: final_match(Reply("1.5"), NUMBER), "the verdict is a part of a longer word or number: '1.5'"),
+        (lambda: final_match(Reply("4+"), NUMBER), "the verdict is a part of a longer word or number: '4+'"),
+        (lambda: final_match(Reply("4 out of 5"), NUMBER), "the reply ends with two verdicts: '4 out of 5'"),
+        (lambda: final_match(Reply("GRADE: C"), GRADE, ["say GRADE: C"]),
+         "the answer's own text prevents a verdict: the verdict 'GRADE: C' stands in the judged text, too"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_reply_is_told(read: Callable[[], object], told: str) -> None:
+    with pytest.raises((ReplyError, Quotation)) as caught:
+        read()
+    assert str(caught.value) == told
+
+
+@pytest.mark.parametrize(
+    ("read", "found"),
+    [
+        (lambda: label_of({"label": " YES "}, ["yes", "no"]), "yes"),
+        (lambda: (number_in("80%", 100), number_in("-0.5", 10)), (80.0, -0.5)),
+        (lambda: (score_of({"score": 0.5}, 0.5, 10), score_of({"score": 10}, 0.5, 10)), (0.5, 10.0)),
+        (lambda: rank_of({"rank": [2, 1]}, 2), [2, 1]),
+        (lambda: (reason_of({"reason": " a "}), reason_of({"reason": 3}), reason_of({})), ("a", "", "")),
+        # a beginning of one label counts for it; a probability over 1 and none at all are no numbers
+        (lambda: label_score(first_token(Y=0.6, n=0.2), YES_OR_NO), pytest.approx(0.75)),
+        (lambda: label_score(first_token(x=0.94, yes=0.06), YES_OR_NO), pytest.approx(1.0)),
+        (lambda: label_score(Reply("x", top_logprobs=[{"yes": 0.5, "no": -math.inf, "": -1.0}]), YES_OR_NO), 1.0),
+        (lambda: label_score(Reply("x", top_logprobs=[{"yes": 0.5, "no": 0.0}]), YES_OR_NO), 0.5),
+        # one of two labels counts for neither
+        (lambda: label_score(first_token(y=0.5, yea=0.3), {"yes": 1.0, "yea": 0.0}), 0.0),
+        (lambda: final_json(Reply('[{}] {"score": 3}')), {"score": 3}),
+        (lambda: final_json(Reply(f'{{"score": 3}}{" " * 199_988}')), {"score": 3}),
+        (lambda: final_match(Reply("It is right. GRADE: C"), GRADE),
+         {"found": "GRADE: C", "said": "C", "reason": "It is right."}),
+        (lambda: final_match(Reply("GRADE: I. GRADE: C"), GRADE),
+         {"found": "GRADE: C", "said": "C", "reason": "GRADE: I."}),
+        (lambda: final_match(Reply("80 %"), NUMBER), {"found": "80", "said": "80%", "reason": ""}),
+        (lambda: final_match(Reply("C, I think"), re.compile("([CI]),"), ends=False),
+         {"found": "C,", "said": "C", "reason": ""}),
+    ],
+)  # fmt: skip
+def test_what_a_reply_says_is_given_back(read: Callable[[], object], found: object) -> None:
+    assert read() == found
 
 
 def test_latex_in_a_reason_keeps_its_backslashes() -> None:
