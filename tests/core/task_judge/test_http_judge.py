@@ -114,12 +114,18 @@ def test_a_verdict_comes_back_with_its_account() -> None:
     assert filtered.to_dict() | {"seconds": 0} == FILTERED | {"seconds": 0}
 
 
-def test_an_account_survives_a_pickle() -> None:
-    reward = asyncio.run(
-        HttpJudge(config(), transport=httpx.MockTransport(Wire(RIGHT).handle)).acompute_reward(TASK, OUTPUT)
-    )
-    again = pickle.loads(pickle.dumps(reward))
-    assert (again, again.reason, again.metrics, again.violations) == ((1.0, True), "equal", {"calls": 2.0}, ("long",))
+@pytest.mark.parametrize(
+    ("reply", "reward", "account"),
+    [
+        (RIGHT | {"turns": [0.5, 1.0]}, (1.0, True), ("equal", {"calls": 2.0}, "", ("long",), (0.5, 1.0))),
+        (FILTERED, (-0.5, False), ("rules: empty", {"calls": 2.0}, "empty", ("long", "empty"), ())),
+    ],
+)
+def test_an_account_survives_a_pickle(reply: object, reward: tuple[float, bool], account: tuple[object, ...]) -> None:
+    judge = HttpJudge(config(), transport=httpx.MockTransport(Wire(reply).handle))
+    again = pickle.loads(pickle.dumps(asyncio.run(judge.acompute_reward(TASK, OUTPUT))))
+    assert again == reward
+    assert (again.reason, again.metrics, again.filtered_by, again.violations, again.turns) == account
 
 
 def test_a_service_that_says_more_in_time_to_come_is_understood() -> None:
@@ -489,6 +495,77 @@ def test_a_rollout_that_the_services_rules_left_alone_is_paid_what_those_rules_p
     assert [trainer.reward_or_raise(judgement) for judgement in found] == [-0.5, -0.5, -0.5]
     # a service of an earlier version does not say it
     assert trainer.settled(replace(found[1], metrics={})).reward == 0.0
+
+
+ANSWERED = f"task 't1': HttpJudge: judging a rollout at {URL}: answered"
+REACHED_NONE = f"task 't1': HttpJudge: the reward service at {URL} reached no verdict:"
+
+
+@pytest.mark.parametrize(
+    ("status", "reply", "told", "cause"),
+    [
+        (200, [3], f"{ANSWERED} 200: a JSON object is missing, got list: [3]", "endpoint"),
+        (200, {}, f"{ANSWERED} 200: status: Field required: {{}}", "endpoint"),
+        (200, FAILED, f"{REACHED_NONE} the model hung up", "reference"),
+        (200, FAILED | {"error": None, "reason": "no key"}, f"{REACHED_NONE} no key", "reference"),
+        (200, FAILED | {"error": "", "reason": ""}, f"{REACHED_NONE} the service does not say why", "reference"),
+        (200, FAILED | {"cause": None}, f"{REACHED_NONE} the model hung up", "endpoint"),
+        (200, FAILED | {"late": True}, f"{REACHED_NONE} the model hung up", "deadline"),
+        (403, {"detail": "no such key"}, f"{ANSWERED} 403: no such key", "endpoint"),
+        (500, {"detail": "x" * 1001}, f"{ANSWERED} 500: {'x' * 1000}", "endpoint"),
+        (403, None, f"{ANSWERED} 403: an empty body", "endpoint"),
+    ],
+)
+def test_what_a_service_answers_in_place_of_a_verdict_is_told(
+    status: int, reply: object, told: str, cause: str
+) -> None:
+    answer = {"content": b""} if reply is None else {"json": reply}
+    transport = httpx.MockTransport(lambda request: httpx.Response(status, **answer))  # type: ignore[arg-type]
+    judgement = TaskJudge(HttpJudge(config(tries=1), transport=transport), compile_rules([])).judge(TASK, OUTPUT)
+    assert (judgement.error, judgement.cause) == (told, cause)
+
+
+@pytest.mark.parametrize(
+    ("deadline", "answers", "seconds"),
+    [
+        (60.0, "a", 7.5),
+        (60.0, "abc", 22.5),
+        (20.0, "abc", 10.0),
+        (12.0, "abc", 7.5),
+        (5.0, "abc", 5.0),
+        (None, "a" * 25, 150.0),
+    ],
+)
+def test_a_try_over_many_rows_has_more_time_but_half_of_the_deadline(
+    deadline: float | None, answers: str, seconds: float
+) -> None:
+    told: list[float] = []
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        told.append(float(request.headers["X-Deadline-Seconds"]))
+        sent = json.loads(request.content)
+        return httpx.Response(200, json=replies(*[RIGHT] * len(answers)) if "rollouts" in sent else RIGHT)
+
+    inner = HttpJudge(config(timeout=7.5, deadline=deadline), transport=httpx.MockTransport(handle))
+    outputs = [WorkflowOutput(metadata={"final_answer": answer}) for answer in answers]
+    TaskJudge(inner, compile_rules([])).judge_group(TASK, outputs)
+    assert told == [pytest.approx(seconds, abs=0.5)]
+
+
+@pytest.mark.parametrize(("listwise", "requests"), [(False, 2), (True, 1)])
+def test_a_group_that_is_asked_for_without_rules_has_a_verdict_for_each_output(listwise: bool, requests: int) -> None:
+    sent: list[list[str]] = []
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        body = json.loads(request.content)
+        rows = body.get("rollouts", [body])
+        sent.append([row["output"]["metadata"]["final_answer"] for row in rows])
+        verdicts = [RIGHT | {"reward": float(answer == "a"), "is_success": answer == "a"} for answer in sent[-1]]
+        return httpx.Response(200, json=replies(*verdicts) if "rollouts" in body else verdicts[0])
+
+    inner = HttpJudge(config(listwise=listwise), transport=httpx.MockTransport(handle))
+    assert list(inner.compute_rewards(TASK, OUTPUTS[:2])) == [(1.0, True), (0.0, False)]
+    assert (len(sent), [answer for answers in sent for answer in answers]) == (requests, ["a", "b"])
 
 
 class Service:
