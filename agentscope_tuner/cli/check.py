@@ -33,7 +33,7 @@ from agentscope_tuner.config import SECTION, Settings, resolve
 from agentscope_tuner.errors import ConfigError, JudgeError, input_error, reference_error
 from agentscope_tuner.graders.rubrics.settings import auto_grader_config
 from agentscope_tuner.records.formats.plain import plain_text
-from agentscope_tuner.records.formats.sample import Prompt, first, is_chat, required
+from agentscope_tuner.records.formats.sample import Prompt, first, is_chat, message_text, required
 from agentscope_tuner.records.reader import Line, unread
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
 from agentscope_tuner.task_judge.contract.columns import QUESTIONS
@@ -440,8 +440,10 @@ def dry_run(judge: ConfiguredJudge, trainer: str, row: Row) -> RowSeen:
 
 def _renamed(row: Row, error: JudgeError, trainer: str) -> str:
     """The end of the message: how to rename the question's column to `prompt` if the trainer reads this name alone,
-    else that the trainer needs what is missing, too.
+    else that the trainer needs what is missing, too. Empty if the row lacks no column.
     """
+    if not error.message.startswith("the row"):
+        return ""
     held = next((name for name in QUESTIONS if row.get(name) is not None), None)
     if held is None or "no prompt" not in error.message:
         return f"; {trainer} needs it, too"
@@ -482,7 +484,7 @@ def _verl(row: Row, said: str) -> Pair:
 
 def _openrlhf(row: Row, said: str) -> Pair:
     prompt = _asked(row, "input", "prompt", "question")
-    text = prompt if isinstance(prompt, str) else str(prompt[-1].get("content"))
+    text = prompt if isinstance(prompt, str) else message_text(prompt[-1].get("content"))
     label = first(row, "label", "answer", "ground_truth")[1]
     return openrlhf.decode_request({"query": [text + said], "prompts": [text], "labels": [label]})
 
@@ -503,7 +505,7 @@ def _areal(row: Row, said: str) -> Pair:
     asked = _asked(row, "messages", "prompt", "question")
     if not isinstance(asked, str) and "messages" not in row:
         raise input_error("AReaL reads chat messages from the column 'messages': rename it")
-    prompt = asked if isinstance(asked, str) else str(asked[-1].get("content", ""))
+    prompt = asked if isinstance(asked, str) else message_text(asked[-1].get("content"))
     return areal.pair_of(prompt, said, dict(row))
 
 

@@ -13,6 +13,7 @@ from tests.core.cli.test_cli_check import run
 
 MATH = "configs/math.yaml"
 ASKED = [{"role": "user", "content": "What is 6*7?"}]
+BRIEF = {"role": "system", "content": "Be brief."}
 BOXED = {"boxed": 1.0, "alone": 0.0, "empty": 0.0}
 VERL = {"data_source": "gsm8k", "prompt": ASKED, "extra_info": {"index": 1, "answer": "6*7 is 42"}}
 
@@ -31,10 +32,17 @@ def checked(tmp_path: Path, trainer: str, *rows: dict[str, Any], conf: str = MAT
         ("trl", {"prompt": ASKED, "answer": 42}),
         ("verl", {**VERL, "reward_model": {"style": "rule", "ground_truth": "42"}}),
         ("openrlhf", {"input": "What is 6*7?", "label": "42"}),
+        ("openrlhf", {"prompt": [BRIEF, *ASKED], "answer": "42"}),
+        (
+            "openrlhf",
+            {"question": [{"role": "user", "content": [{"type": "text", "text": "What is 6*7?"}]}], "ground_truth": 42},
+        ),
         ("slime", {"prompt": "What is 6*7?", "label": "42"}),
         ("slime", {"prompt": ASKED, "metadata": {"answer": "42"}}),
         ("ms-swift", {"messages": ASKED, "solution": "42"}),
-        ("areal", {"messages": ASKED, "answer": "42"}),
+        ("slime", {"text": "What is 6*7?", "label": "42"}),
+        ("areal", {"messages": [BRIEF, *ASKED], "answer": "42"}),
+        ("areal", {"question": "What is 6*7?", "answer": "42"}),
         ("agentscope", {"question": "What is 6*7?", "answer": "42"}),
     ],
 )
@@ -51,27 +59,98 @@ def test_every_trainer_has_a_row_above() -> None:
     assert {row[0] for row in rows} == set(TRAINERS)
 
 
+NO_ANSWER = "the task's metadata has no 'answer', only"
+NAMED = "under astuner.task_judge"
+
+
 @pytest.mark.parametrize(
     ("trainer", "row", "told"),
     [
-        ("trl", {"prompt": "?", "target": "42"}, "reads: {answer: target}"),
-        ("trl", {"prompt": "?", "answer": None}, "got None"),
-        ("trl", {"question": "?", "answer": "42"}, "the row has no prompt"),
+        (
+            "trl",
+            {"prompt": "?", "target": "42"},
+            f"{NO_ANSWER} ['target']; if 'target' holds the reference answer, write `reads: {{answer: target}}` "
+            f"{NAMED}; if not, add a column `answer`",
+        ),
+        (
+            "trl",
+            {"prompt": "?", "answer": None},
+            "the reference answer must be a str or a finite number, got None: a missing cell becomes None or NaN. If "
+            f"every row lacks it, name its column: `reads: {{answer: COLUMN}}` {NAMED} (OpenRLHF: --data.label_key "
+            "COLUMN). If only some rows lack it, drop them",
+        ),
+        (
+            "trl",
+            {"question": "?", "answer": "42"},
+            "the row has no prompt, only ['answer', 'question'], which trl asks for by this name: rename the column, "
+            "`dataset.rename_column('question', 'prompt')`",
+        ),
+        ("trl", {"text": "?"}, "the row has no prompt, only ['text']; trl needs it, too"),
+        # it said that trl needs it, too
         ("trl", {"prompt": 3, "answer": "42"}, "prompt must be a text or chat messages, got 3"),
-        ("verl", {**VERL, "answer": "42"}, "the row has no reward_model"),
-        ("verl", {**VERL, "reward_model": {"truth": "42"}}, "verl reads reward_model.ground_truth"),
-        ("verl", {"reward_model": {"ground_truth": "42"}, "prompt": ASKED}, "the row has no data_source"),
+        (
+            "verl",
+            {**VERL, "answer": "42"},
+            "the row has no reward_model, only ['answer', 'data_source', 'extra_info', 'prompt']; verl needs it, too",
+        ),
+        (
+            "verl",
+            {**VERL, "reward_model": {"truth": "42"}},
+            "verl reads reward_model.ground_truth, got {'truth': '42'}",
+        ),
+        ("verl", {**VERL, "reward_model": "42"}, "verl reads reward_model.ground_truth, got '42'"),
+        (
+            "verl",
+            {"reward_model": {"ground_truth": "42"}, "prompt": ASKED},
+            "the row has no data_source, only ['prompt', 'reward_model']; verl needs it, too",
+        ),
+        (
+            "verl",
+            {**VERL, "reward_model": {"ground_truth": "42"}, "prompt": None},
+            "the row's 'prompt' is null; verl needs it, too",
+        ),
         (
             "verl",
             {**VERL, "reward_model": {"ground_truth": "42"}, "extra_info": "text"},
             "extra_info must be a mapping, got 'text'",
         ),
-        ("openrlhf", {"input": "?", "gold": "42"}, "the row has no label"),
-        ("slime", {"prompt": "?", "gold": "42"}, "answer"),
-        ("ms-swift", {"messages": "?", "solution": "42"}, "messages must be chat messages"),
-        ("areal", {"text": "?", "answer": "42"}, "the row has no messages"),
-        ("areal", {"prompt": ASKED, "answer": "42"}, "from the column 'messages': rename it"),
-        ("agentscope", {"question": "?"}, "answer"),
+        (
+            "openrlhf",
+            {"input": "?", "gold": "42"},
+            "the row has no label or answer or ground_truth, only ['gold', 'input']; openrlhf needs it, too",
+        ),
+        (
+            "openrlhf",
+            {"input": [{"role": "user", "content": 3}], "label": "42"},
+            "a message's content is a text or a list of blocks, got 3",
+        ),
+        (
+            "slime",
+            {"prompt": "?", "gold": "42"},
+            f"{NO_ANSWER} []; put the reference there, in a row as its column `answer`",
+        ),
+        (
+            "slime",
+            {"question": "?", "label": "42"},
+            "the row has no prompt or input or text, only ['label', 'question'], which slime asks for by this name: "
+            "rename the column, `dataset.rename_column('question', 'prompt')`",
+        ),
+        ("ms-swift", {"messages": "?", "solution": "42"}, "messages must be chat messages, got '?'"),
+        (
+            "areal",
+            {"text": "?", "answer": "42"},
+            "the row has no messages or prompt or question, only ['answer', 'text']; areal needs it, too",
+        ),
+        (
+            "areal",
+            {"prompt": ASKED, "answer": "42"},
+            "AReaL reads chat messages from the column 'messages': rename it",
+        ),
+        (
+            "agentscope",
+            {"question": "?"},
+            f"{NO_ANSWER} ['question']; name the reference's column, `reads: {{answer: <column>}}` {NAMED}",
+        ),
     ],
 )
 def test_a_row_that_the_trainer_would_not_be_paid_for_says_why(
@@ -79,7 +158,7 @@ def test_a_row_that_the_trainer_would_not_be_paid_for_says_why(
 ) -> None:
     code, (seen,) = checked(tmp_path, trainer, row)
     assert code == 3
-    assert any(told in str(got) for got in seen["gets"].values()), seen
+    assert {got for got in seen["gets"].values() if isinstance(got, str)} == {told}
 
 
 def test_eight_rows_are_shown_as_a_table(tmp_path: Path) -> None:
