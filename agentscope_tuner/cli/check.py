@@ -503,10 +503,9 @@ def _ms_swift(row: Row, said: str) -> Pair:
 
 def _areal(row: Row, said: str) -> Pair:
     asked = _asked(row, "messages", "prompt", "question")
-    if not isinstance(asked, str) and "messages" not in row:
+    if not isinstance(asked, str) and row.get("messages") is None:
         raise input_error("AReaL reads chat messages from the column 'messages': rename it")
-    prompt = asked if isinstance(asked, str) else message_text(asked[-1].get("content"))
-    return areal.pair_of(prompt, said, dict(row))
+    return areal.pair_of(asked if isinstance(asked, str) else "", said, dict(row))
 
 
 #: By trainer: a row of its data set and a completion, as its adapter hands them to the judge.

@@ -143,6 +143,11 @@ NAMED = "under astuner.task_judge"
         ),
         (
             "areal",
+            {"prompt": ASKED, "messages": None, "answer": "42"},
+            "AReaL reads chat messages from the column 'messages': rename it",
+        ),
+        (
+            "areal",
             {"prompt": ASKED, "answer": "42"},
             "AReaL reads chat messages from the column 'messages': rename it",
         ),
