@@ -371,7 +371,8 @@ def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
 
 async def embed(state: SharedState, model_name: str, texts: Sequence[str]) -> list[list[float]]:
     """See ChatModel.embed."""
-    tries, place = Tries(state.settings, state.endpoint), Place()
+    tries = Tries(state.settings.model_copy(update={"model_name": model_name}), state.endpoint)
+    place = Place()
 
     def send(_: Mapping[str, Any]) -> Awaitable[Any]:
         return state.client.embeddings.create(model=model_name, input=list(texts), encoding_format="float")
@@ -516,7 +517,7 @@ def _failure(exc: Exception, try_seconds: float) -> _FailedRequest:
 
 
 def _not_found(exc: openai.APIStatusError) -> str:
-    base = str(exc.request.url.copy_with(query=None)).removesuffix("/chat/completions")
+    base = str(exc.request.url.copy_with(query=None)).removesuffix("/chat/completions").removesuffix("/embeddings")
     if "model" in exc.message.lower():
         return f"check model_name: {base}/models lists the models that are served"
     if base.endswith("/v1"):

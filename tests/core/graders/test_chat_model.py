@@ -714,3 +714,71 @@ def test_azures_classic_address_takes_its_version_and_its_key_from_the_settings(
         assert server.headers[0]["api-key"] == "azure-secret"
     assert "azure-secret" not in repr(subject.model) + repr(subject.model.endpoint) + json.dumps(subject.to_dict())
     assert subject.model.endpoint.masked("refused azure-secret") == "refused ***"
+
+
+class Embedder(JudgeServer):
+    """Answers requests, for embeddings too, with these, one after another."""
+
+    def __init__(self, *canned: Canned) -> None:
+        self._given = iter(canned)
+        super().__init__(lambda body, attempt: next(self._given))
+
+    def _embeddings(self, body: Body) -> Canned:
+        return next(self._given)
+
+
+def embeddings(*rows: Any) -> Canned:
+    """Those of places from 0 on, the last one first."""
+    data = [{"index": index, "embedding": row} for index, row in enumerate(rows)]
+    return Canned(raw=json.dumps({"object": "list", "data": data[::-1]}))
+
+
+def test_embeddings_come_in_the_order_of_their_texts() -> None:
+    with Embedder(Canned(status=429, headers={"retry-after-ms": "1"}), embeddings([1, 2], [0.5, 0])) as server:
+        assert loops.run(model(server).embed("e", ["a", "b"])) == [[1.0, 2.0], [0.5, 0.0]]
+        assert server.bodies == [{"model": "e", "input": ["a", "b"], "encoding_format": "float"}] * 2
+
+
+@pytest.mark.parametrize(
+    ("canned", "told"),
+    [
+        (embeddings([1.0]), "1 embeddings for 2 texts, or some of zeros or NaN"),
+        (embeddings([1.0], [0.0, 0.0]), "2 embeddings for 2 texts, or some of zeros or NaN"),
+        (embeddings([1.0], [1.0, math.inf]), "2 embeddings for 2 texts, or some of zeros or NaN"),
+        (
+            embeddings(["x"], [1.0]),
+            "not embeddings: CreateEmbeddingResponse(data=[Embedding(embedding=[1.0], index=1, object=None), "
+            "Embedding(embedding=['x'], index=0, object=None)], model=None, object='list', usage=None)",
+        ),
+        # it named the judge's model, and said to write base_url: …/v1/embeddings/v1
+        (
+            Canned(status=404, text="Not Found"),
+            "check model_name and base_url: HTTP 404: Error code: 404 - Not Found",
+        ),
+        (
+            Canned(status=404, text="no model e"),
+            "check model_name: URL/models lists the models that are served: HTTP 404: Error code: 404 - no model e",
+        ),
+        (
+            Canned(status=503),
+            "the endpoint failed too often: HTTP 503: Error code: 503 - canned",
+        ),
+    ],
+)
+def test_what_is_no_embedding_of_each_text_is_told(canned: Canned, told: str) -> None:
+    with Embedder(canned) as server, pytest.raises(GraderError) as caught:
+        loops.run(model(server, max_retries=0).embed("e", ["a", "b"]))
+    assert str(caught.value).replace(server.url, "URL") == f"e at URL: {told}"
+
+
+@pytest.mark.parametrize("call", ["ask", "embed"])
+def test_an_endpoint_without_v1_is_told_where_most_have_it(call: str) -> None:
+    with Embedder(Canned(status=404, text="Not Found")) as server:
+        base = server.url.removesuffix("/v1")
+        asked = ChatModel(ChatSettings(model_name="m", base_url=base, cache=False))
+        with pytest.raises(GraderError) as caught:
+            loops.run(asked.embed("m", ["a"])) if call == "embed" else ask(asked)
+    told = (
+        f"most servers want base_url to end in /v1: write base_url: {server.url}: HTTP 404: Error code: 404 - Not Found"
+    )
+    assert str(caught.value) == f"m at {base}: {told}"
