@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -84,6 +85,18 @@ class Meeting(BaseJudge):
             raise asyncio.CancelledError
         await self._barrier.wait()
         return 1.0, True
+
+
+class MeetingInThreads(BaseJudge):
+    """Blocks its thread until `judge_kwargs.at_once` rows are being judged."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self._barrier = threading.Barrier(config.astuner.task_judge.judge_kwargs.at_once)
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        self._barrier.wait(5)
+        return 1.0, threading.current_thread() is not threading.main_thread()
 
 
 class Paid(BaseJudge):

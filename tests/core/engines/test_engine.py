@@ -18,13 +18,15 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import ConfigError, JudgeError, Rollout, Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner.engines import local
 from agentscope_tuner.engines.crew import MOST_IN_GROUP, Rows
 from agentscope_tuner.engines.judging import JudgedBefore, LineJudge, RolloutJudge
-from agentscope_tuner.engines.local import automatic_jobs, score
+from agentscope_tuner.engines.local import WaitingCrew, automatic_jobs, score
 from agentscope_tuner.engines.processes import Batch, BatchWorker, ProcessCrew
 from agentscope_tuner.records.blocks import Block, LineBlock
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from agentscope_tuner.task_judge.contract.deadline import Traits
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from tests.scored_lines import score_lines
 
@@ -238,10 +240,35 @@ def test_no_unit_counts_as_settled_before_its_rows_are_ready() -> None:
     assert rows.ended == rows.released == 4
 
 
-@pytest.mark.parametrize(("at_once", "jobs"), [(3, 3), (64, None)])
-def test_rows_that_wait_do_so_at_the_same_time(at_once: int, jobs: int | None) -> None:
-    found = rewards(score(config("Meeting", at_once=at_once), rollouts(4 * at_once), jobs=jobs))
+@pytest.mark.parametrize(
+    ("judge", "at_once", "jobs"), [("Meeting", 3, 3), ("Meeting", 64, None), ("MeetingInThreads", 3, 3)]
+)
+def test_rows_that_wait_do_so_at_the_same_time(judge: str, at_once: int, jobs: int | None) -> None:
+    # without a deadline, for which each row had a thread of its own
+    found = rewards(score(here(config(judge, at_once=at_once)), rollouts(4 * at_once), jobs=jobs))
     assert found == dict.fromkeys(range(4 * at_once), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "awaits", "in_main", "has_processes", "crew", "in_threads", "told"),
+    [
+        ("cpu", False, False, True, ProcessCrew, None, []),
+        ("cpu", True, True, True, WaitingCrew, True,
+         ["the judge's class is in the main script, which worker processes do not run: judging in threads"]),
+        ("cpu", False, False, False, WaitingCrew, True, ["worker processes need Linux: judging in threads"]),
+        ("io", False, True, True, WaitingCrew, True, []),
+        ("io", True, False, False, WaitingCrew, False, []),
+    ],
+)  # fmt: skip
+def test_a_judge_is_asked_in_processes_in_threads_or_on_the_loop(
+    kind: Any, awaits: bool, in_main: bool, has_processes: bool, crew: type, in_threads: bool | None, told: list[str],
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(local, "_HAS_PROCESSES", has_processes)
+    work = LineJudge({"astuner": {"task_judge": {"judge_protocol": MATH}}})
+    work.traits = Traits("Judge", kind, False, awaits, True, in_main)
+    made = local._crew(work, Rows(ordered=True), 2)
+    assert (type(made), getattr(made, "_in_threads", None), caplog.messages) == (crew, in_threads, told)
 
 
 def test_a_judge_that_cancels_fails_its_row_and_not_the_run() -> None:
