@@ -237,9 +237,9 @@ class _Learner:
         return old + [replace(kept[index], gain=gain) for index, gain in added]
 
     async def _embed(self, texts: Sequence[str]) -> tuple[list[Vector], int]:
-        if self._config.embedding_model is not None and not self._embeddings.startswith("tfidf"):
+        if not self._embeddings.startswith("tfidf"):
             try:
-                rows = await self._model.embed(self._config.embedding_model, texts)
+                rows = await self._model.embed(self._embeddings, texts)
                 return [unit(dict(enumerate(row))) for row in rows], len(rows[0])
             except GraderError as exc:
                 self._embeddings = f"tfidf, because the endpoint gave no embeddings: {exc}"

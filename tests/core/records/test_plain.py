@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner import ConfigError
+from agentscope_tuner import ConfigError, JudgeError
 from agentscope_tuner.records.blocks import TextBlock, converted
 from agentscope_tuner.records.files import dump_lines, is_dump
 from agentscope_tuner.records.formats import Conversion
-from agentscope_tuner.records.formats.plain import is_own
+from agentscope_tuner.records.formats.plain import is_own, read_plain
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.contract.columns import NO_READS, Reads
 
@@ -73,6 +73,10 @@ def test_a_question_and_a_response_are_found(row: dict[str, Any]) -> None:
         ({"task_id": "t1", "metadata": {"answer": "2"}, "split": "train", "output": {}}, True),
         ({"task_id": "t1", "metadata": {"answer": "2"}}, True),
         ({"task_id": "t1"}, True),
+        *(({key: "x", "question": "q"}, True) for key in ("main_query", "init_messages", "env_type")),
+        ({"task": {}, "question": "q"}, True),
+        ({"task": {"name": "algebra"}, "output": {}}, True),
+        ({"task": {"name": "algebra"}, "question": "q"}, False),
         ({"task_id": "t1", "difficulty": 3}, False),
         ({"task_id": "t1", "metadata": "easy", "difficulty": 3}, False),
         ({"task_id": "t1", "metadata": {}, "question": "q", "answer": "2"}, False),
@@ -161,26 +165,106 @@ def test_named_columns_are_read_before_all_others() -> None:
     assert read({"prompt": "p", "q": "asked", "completion": "no", "said": "yes"}, reads) == ("asked", "yes")
 
 
+UNDER = "under astuner.task_judge"
+NAME_IT = f"name its column, `reads: {{response: <column>}}` {UNDER}, or --map <column>=response"
+NO_ROW = "`astuner check` takes rows without responses"
+
+
+def lacks(*columns: str) -> str:
+    return f"the row has no response, only {sorted(columns)!r}"
+
+
 @pytest.mark.parametrize(
-    ("row", "why"),
+    ("row", "reads", "why"),
     [
+        ({"question": "q", "answer": "1"}, {}, f"{lacks('question', 'answer')}: {NAME_IT}; {NO_ROW}"),
+        (
+            {"question": "q", "response": None, "x": 3},
+            {},
+            "the row has no response, its 'response' is null: fill the cell or drop the row, or, where another column "
+            f"holds the response: is it 'x'? Then name it, `reads: {{response: x}}` {UNDER}, or --map x=response",
+        ),
+        (
+            {"question": "q", "answer": "1", "reply": "a"},
+            {},
+            f"{lacks('question', 'answer', 'reply')}: is it 'reply'? Then name it, `reads: {{response: reply}}` "
+            f"{UNDER}, or --map reply=response",
+        ),
+        # --map takes one column: it is named without the reference's
+        (
+            {"question": "q", "solution": "s", "answer": "1", "gold": "1"},
+            {},
+            f"{lacks('question', 'solution', 'answer', 'gold')}: is 'answer' it, and 'gold' the reference? Then name "
+            f"both, `reads: {{response: answer, answer: gold}}` {UNDER}, or --map answer=response",
+        ),
+        (
+            {"question": "q", "responses": ["a", "b"]},
+            {},
+            f"{lacks('question', 'responses')}: 'responses' holds 2 values: write one row for each, or name one, "
+            f"`reads: {{response: responses.0}}` {UNDER}, or --map responses.0=response",
+        ),
+        (
+            {"question": "q", "text": "q and a"},
+            {},
+            f"{lacks('question', 'text')}: 'text' begins with the question: write the rest, the policy's part, into a "
+            "column `response`",
+        ),
+        (
+            {"0": "q", "1": "a"},
+            {},
+            f"{lacks('0', '1')}: a table's first line holds the names of its columns: is it a row here? Else "
+            f"{NAME_IT}; {NO_ROW}",
+        ),
+        (
+            {"q": "a", "gold": "b", "id": 1},
+            {"question": "q", "answer": "gold"},
+            f"{lacks('q', 'gold', 'id')}: it has nothing beside 'gold' and 'q': write what the policy answered into a "
+            "column `response`",
+        ),
+        (
+            {"q": "a", "response": "b"},
+            {"question": ["x", "y"]},
+            "astuner.task_judge.reads.question: the row has no x or y, only ['q', 'response']",
+        ),
         (
             {"question": "q", "problem": "p", "response": "a"},
-            "question and problem differ, and each could be",
+            {},
+            "question and problem differ, and each could be the question: name one, `reads: {question: question}` "
+            f"{UNDER}",
         ),
         (
             {"question": "q", "response": "a", "output": "b"},
-            "response and output differ, and each could be",
+            {},
+            f"response and output differ, and each could be the response: name one, `reads: {{response: response}}` "
+            f"{UNDER}",
         ),
-        ({"question": "q", "answer": "1"}, "the row has no response, only ['answer', 'question']"),
-        ({"question": "q", "response": None}, "the row has no response"),
-        ({"question": "q", "answer": "1", "reply": "a"}, "is it 'reply'? Then name it, `reads: {response: reply}`"),
+        (
+            {"question": "q", "response": {"text": "a", "thought": "and so on"}},
+            {},
+            "response holds the keys ['text', 'thought'], and no text or chat: name one, "
+            f"`reads: {{response: response.thought}}` {UNDER}, or write a row for each",
+        ),
+        # who spoke is not known: these are no turns of a chat
+        (
+            {"conversations": [{"from": "narrator", "value": "a"}]},
+            {},
+            "the row is no row: 'conversations' holds a list of rows: `jq -c '.conversations[]' FILE > rows.jsonl` "
+            "writes them line by line",
+        ),
+        (
+            {"question": "q", "response": ["a", "b"]},
+            {},
+            f"response holds 2 values, and no text or chat: name one, `reads: {{response: response.0}}` {UNDER}, or "
+            "write a row for each",
+        ),
     ],
 )
-def test_what_could_mean_two_things_is_refused_with_the_line_to_write(row: dict[str, Any], why: str) -> None:
-    (line,) = made(row)
-    assert why in str(line.problem)
-    assert "`reads: {" in str(line.problem)
+def test_what_could_mean_two_things_is_refused_with_the_line_to_write(
+    row: dict[str, Any], reads: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(JudgeError) as caught:
+        read_plain(row, Reads(reads))
+    assert caught.value.message == why
 
 
 def test_rows_without_a_question_are_tasks_of_their_own() -> None:
