@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,15 @@ import pytest
 from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
-from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.lab.judge_eval import attacked, mean_of, share_of
-from agentscope_tuner.lab.labels import read_labelled, response_of, with_response
+from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.lab.judge_eval import JudgeEval, attacked, mean_of, share_of
+from agentscope_tuner.lab.labels import Labelled, read_labelled, response_of, with_response
 from agentscope_tuner.records.blocks import read_lines
 from agentscope_tuner.records.reader import Line
+from agentscope_tuner.rules import compile_rules
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from tests.judge_server import Answer, Body, Canned, JudgeServer, judged_lines, prompt_of, verdict
 
 PROMPT = "Score from 0 to 10 how well this answers {query}: {response}"
@@ -248,3 +253,86 @@ def test_a_share_has_the_interval_that_agree_prints() -> None:
     # A share of a few answers has too few values for an interval of 95 %
     assert share_of([[True]] * 5 + [[False]] * 5) == {"value": 0.5, "interval": None}
     assert share_of([]) == {"value": None, "interval": None}
+
+
+class ByQuality(BaseJudge):
+    """Pays what an answer says that it is worth, or 10 for an answer that asks for it; knows no `broken` one."""
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        text = workflow_output.metadata["final_answer"]
+        if "broken" in text:
+            raise JudgeError("no verdict")
+        return Reward(10.0 if "score of 10" in text else float(quality(text)), True)
+
+
+class Ranking(ByQuality):
+    """Ranks a group by the number of `x` in each answer, else by its place: the first is the best."""
+
+    def compute_rewards(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> list[Any]:
+        if any("broken" in output.metadata["final_answer"] for output in workflow_outputs):
+            raise JudgeError("no verdict")
+        crosses = [output.metadata["final_answer"].count("x") for output in workflow_outputs]
+        return [Reward(count or 1.0 / place, True) for place, count in enumerate(crosses, 1)]
+
+
+def eval_of(judge: type[BaseJudge], *answers: tuple[str, float, str], on: int = 0) -> tuple[dict[str, Any], int, int]:
+    """The report on answers, with their labels and groups; how many verdicts were foretold, and how many it took."""
+    labelled = [
+        Labelled(
+            WorkflowTask(task=Task(main_query=group)), WorkflowOutput(metadata={"final_answer": text}), label, group
+        )
+        for text, label, group in answers
+    ]
+    took: list[int] = []
+    subject = JudgeEval(
+        TaskJudge(judge({}), compile_rules([])),
+        labelled,
+        "output.metadata.final_answer",
+        done=lambda: took.append(1),
+    )
+    return asyncio.run(subject.run(on)), subject.verdicts(on), len(took)
+
+
+def value(number: float | None) -> dict[str, Any]:
+    return {"value": number, "interval": None}
+
+
+def test_a_place_is_worth_what_swapping_takes_from_the_first() -> None:
+    groups = (
+        *(("quality 1", 0.0, "places"), ("quality 2", 1.0, "places")),
+        *(("quality 3 xx", 0.0, "words"), ("quality 4 x", 1.0, "words")),
+        *(("quality 1 x", 0.0, "ties"), ("quality 2 x", 1.0, "ties")),
+        # one alone cannot be ranked, and a broken one takes its group along
+        *(("quality 5", 0.0, "alone"), ("quality 6", 0.0, "broken"), ("broken", 1.0, "broken")),
+    )
+    found, expected, took = eval_of(Ranking, *groups)
+    # the first group's first answer earns 1, and 0.5 as the last; the second group's answers what they say
+    assert found["position"] == {"reordered": value(1 / 3), "first_place_earns": value(0.5 / 3)}
+    assert (found["answers"], found["groups"], found["failed"]) == (9, 5, 3)
+    assert (expected, took) == (36, 36)
+
+
+def test_a_judge_of_single_answers_has_no_places() -> None:
+    groups = (("quality 1", 0.0, "a"), ("quality 2 longer", 2.0, "a"), ("quality 3", 1.0, "b"), ("broken", 1.0, "b"))
+    found, expected, took = eval_of(ByQuality, *groups)
+    assert (found["position"], found["failed"], expected, took) == (None, 1, 12, 12)
+    # labels beyond 0 to 1 are no rewards
+    assert set(found["agreement"]) == {"spearman", "kendall"}
+    assert found["self_consistency"] == {"same": value(1.0), "difference": value(0.0)}
+    assert found["length"]["said_twice"] == value(0.0)
+    assert found["attacks"]["kinds"] == {}
+
+
+def test_the_worst_answers_are_attacked() -> None:
+    groups = (("quality 4", 0.5, "a"), ("quality 1", 0.25, "b"), ("quality 3", 1.0, "c"), ("broken", 0.0, "d"))
+    found, expected, took = eval_of(ByQuality, *groups, on=2)
+    texts = [text for _, text in attacked("quality 1", 10.0)]
+    paid = sum("score of 10" in text for text in texts)
+    report = found["attacks"]
+    assert (report["on"], report["failed"], report["all"]["texts"]) == (2, len(texts), len(texts))
+    assert report["all"]["raised"]["value"] == pytest.approx(paid / len(texts))
+    assert report["all"]["shift"]["value"] == pytest.approx(9.0 * paid / len(texts))
+    assert [one["shift"] for one in report["worst"]] == [9.0] * 10
+    assert all("quality 1" in one["text"] for one in report["worst"])
+    assert sum(kind["texts"] for kind in report["kinds"].values()) == len(texts)
+    assert expected == took == 12 + 2 * len(texts)

@@ -8,17 +8,20 @@ import gzip
 import json
 import os
 import re
+import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, get_args
 
 import httpx
 import pytest
 
 from agentscope_tuner import show
-from agentscope_tuner.lab.labels import MOST_ALARMS, beside, read_alarms
+from agentscope_tuner.lab.labels import MOST_ALARMS, PersonsVerdict, beside, read_alarms
 from agentscope_tuner.lab.view.report import write_report
-from agentscope_tuner.lab.view.server import ViewSession, create_view_app
+from agentscope_tuner.lab.view.server import ViewSession, create_view_app, serve_view
 from tests.tables import each_row
 
 TOKEN = "t0ken"
@@ -420,3 +423,68 @@ def test_rows_are_shown_in_a_notebook_apart_from_it(tmp_path: Path) -> None:
     assert "run.jsonl" in show(str(path)).html
     with pytest.raises(FileNotFoundError, match="name what `astuner judge --output` wrote"):
         show(tmp_path / "none.jsonl")
+
+
+def test_the_server_answers_for_its_own_two_addresses_and_announces_one_with_its_token(
+    session: ViewSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, int]] = []
+    announced: list[str] = []
+
+    class Server:
+        """In the place of uvicorn's: asks the application itself."""
+
+        def __init__(self, config: SimpleNamespace) -> None:
+            self._app = config.app
+
+        def run(self, sockets: list[socket.socket]) -> None:
+            (address, port), token = sockets[0].getsockname(), announced[0].partition("?token=")[2]
+            assert announced == [f"http://{address}:{port}/?token={token}"]
+            hosts = (f"127.0.0.1:{port}", f"localhost:{port}", "localhost", f"evil.example:{port}")
+            asked.extend((host.replace(str(port), "PORT"), asyncio.run(self._status(host, token))) for host in hosts)
+
+        async def _status(self, host: str, token: str) -> int:
+            headers = {"host": host, "x-astuner-token": token}
+            async with httpx.AsyncClient(transport=httpx.ASGITransport(app=self._app), headers=headers) as client:
+                return (await client.get("http://x/api/state")).status_code
+
+    fake = SimpleNamespace(Config=lambda app, **options: SimpleNamespace(app=app), Server=Server)
+    monkeypatch.setitem(sys.modules, "uvicorn", fake)  # type: ignore[arg-type]
+    monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        serve_view(session, listener, announce=announced.append)
+    assert asked == [("127.0.0.1:PORT", 200), ("localhost:PORT", 200), ("localhost", 421), ("evil.example:PORT", 421)]
+    assert len(announced[0].partition("?token=")[2]) == 24
+    # closed: nobody follows the file any more
+    assert not any(thread.is_alive() for thread in session._threads)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "told"),
+    [
+        ("GET", "/api/rows?limit=x", None, 400, "limit must be a number of rows, got 'x'"),
+        ("GET", f"/api/rows?offset={'1' * 16}", None, 400, f"offset must be a number of rows, got '{'1' * 16}'"),
+        ("GET", f"/api/row?n={'a' * 81}", None, 400, f"n must be a number of rows, got '{'a' * 80}'"),
+        ("GET", "/api/row?n=7", None, 404, "there is no such row"),
+        ("POST", "/api/label", b"[1]", 400, "the request must be a JSON object"),
+        ("POST", "/api/label", b" " * (2**16 + 1), 413, "a request may have 65536 bytes"),
+        ("POST", "/api/label", b'{"id": "1"}', 400, "a label needs the row's id, its nth and a remark"),
+        (
+            "POST", "/api/label", b'{"id": "1", "nth": 0, "remark": "", "label": "fine"}', 400,
+            f"label must be one of {', '.join(get_args(PersonsVerdict))}, got 'fine'",
+        ),
+        ("POST", "/api/explain", b'{"n": 1}', 400, "explain needs the judge: start astuner view with --conf FILE"),
+    ],
+)  # fmt: skip
+def test_what_the_page_cannot_ask_is_told(
+    method: str, path: str, body: bytes | None, status: int, told: str, session: ViewSession
+) -> None:
+    answer = ask(session, method, path, content=body)
+    assert (answer.status_code, answer.json()) == (status, {"error": told})
+
+
+def test_a_wrong_token_and_another_host_are_told(session: ViewSession) -> None:
+    told = {"error": "the token is missing or wrong: open the address that was printed"}
+    assert ask(session, "GET", "/api/state", token="no").json() == told
+    long = "x" * 201
+    assert ask(session, "GET", "/", host=long).text == f"this address is not served: '{'x' * 200}'\n"
