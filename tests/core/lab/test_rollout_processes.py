@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import pickle
 import signal
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from queue import Empty, SimpleQueue
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from agentscope_tuner._run.channel import ParentChannel
+from agentscope_tuner._run.pool import Toll
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import Cause, ConfigError
-from agentscope_tuner.lab.rollouts.processes import RolloutProcesses, main
+from agentscope_tuner.lab.rollouts.processes import RolloutProcesses, _Task, main
 from agentscope_tuner.lab.rollouts.rows import RolloutRow
 from agentscope_tuner.lab.rollouts.settings import load_settings
 from agentscope_tuner.workflow import Task
@@ -134,3 +139,85 @@ def test_a_process_plays_the_tasks_that_it_is_sent_until_it_is_told_to_stop() ->
     assert [kind for kind, _ in groups] == ["rows", "rows"]
     assert sorted(json.loads(line)["id"] for _, rows in groups for line, _ in rows) == ["t0-0", "t0-1", "t1-0", "t1-1"]
     assert last == ("ended", 0)
+
+
+class Silent(SimpleQueue[Any]):
+    """Brings what it was given, and then nothing; notes how long the caller would have waited for the first."""
+
+    def __init__(self, *given: Any) -> None:
+        self.given, self.waited = deque(given), list[float | None]()
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        self.waited.append(timeout)
+        return self.get_nowait()
+
+    def get_nowait(self) -> Any:
+        if not self.given:
+            raise Empty
+        return self.given.popleft()
+
+
+@pytest.mark.parametrize("groups", [[], [[1]], [[1], [2]]])
+def test_groups_are_waited_for_a_moment_at_a_time(groups: list[Any]) -> None:
+    runner = processes_of()
+    runner._groups = queue = Silent(*groups)
+    assert list(runner._received()) == groups
+    # a wait without an end would not hear `stop`
+    assert queue.waited == [0.1]
+    runner._groups = Silent([1], ConfigError("no such judge"))
+    with pytest.raises(ConfigError, match="no such judge"):
+        list(runner._received())
+
+
+@pytest.mark.parametrize(
+    ("ready", "over", "deaths", "again", "fresh", "given_up"),
+    [
+        # a process that did not start had begun nothing
+        (False, False, [0, 0], [], ["t0", "t1"], []),
+        (True, False, [0, 0], ["t0", "t1"], [], []),
+        (True, False, [0], ["t0"], [], []),
+        (True, False, [1], [], [], ["t0-0", "t0-1"]),
+        # which of several killed it is not known
+        (True, False, [1, 0], ["t0", "t1"], [], []),
+        # its end was asked for
+        (True, True, [1], ["t0"], [], []),
+    ],
+)
+def test_a_task_is_given_up_only_where_it_was_alone_in_two_processes_that_died(
+    ready: bool, over: bool, deaths: list[int], again: list[str], fresh: list[str], given_up: list[str]
+) -> None:
+    runner = processes_of()
+    runner._over = over
+    jobs = [_Task(task, {}, Toll(died)) for task, died in zip(tasks_of(*"ab"), deaths, strict=False)]
+    runner.lost(cast("Any", SimpleNamespace(ready=ready, jobs=jobs)), cast("Any", None))
+    held = [[task.task.task_id for task in queue] for queue in (runner._again, runner._fresh)]
+    runner._groups.put([])
+    assert (held, [row.id for row in runner._groups.get()]) == ([again, fresh], given_up)
+
+
+def test_a_task_that_is_given_up_keeps_its_earlier_rows_and_says_why() -> None:
+    (task,) = tasks_of("a")
+    kept = processes_of()._failed(_Task(task, {}, Toll(2)))[0]
+    first, second = processes_of()._failed(_Task(task, {0: dataclasses.replace(kept, id="kept")}, Toll(2)))
+    assert (first.id, second.id, second.failed, second.kept) == ("kept", "t0-1", True, False)
+    told = "the process that ran it died, 2 times"
+    assert (second.played.status, second.played.error, second.played.reason) == ("failed", told, told)
+    judgement = second.judgement
+    assert (judgement.error, judgement.reason, judgement.cause) == (told, f"rollout failed: {told}", Cause.WORKER)
+
+
+@pytest.mark.parametrize(
+    ("at_once", "processes", "shares", "most_tasks"),
+    [(7, 2, [4, 3], 3), (8, 3, [3, 3, 2], 3), (4, 2, [2, 2], 2), (1, 4, [1], 2)],
+)
+def test_the_rollouts_at_once_are_shared_between_processes(
+    at_once: int, processes: int, shares: list[int], most_tasks: int
+) -> None:
+    config = config_of(max_env_worker=at_once)
+    runner = RolloutProcesses(config, fake_lenders, load_settings(config).rollout, processes)
+    assert [pickle.loads(recipe)[2] for recipe in runner._recipes] == shares
+    # whole groups of two rollouts for every place, and one more
+    assert runner._most_tasks == most_tasks
+    runner.workers.extend(cast("Any", [SimpleNamespace(jobs=[1, 2])]))
+    assert runner.running == min(at_once, 4)
+    runner.workers.clear()
