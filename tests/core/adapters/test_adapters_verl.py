@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import math
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 
 from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Reward, WorkflowOutput, WorkflowTask
 from agentscope_tuner.adapters.verl import check_version, compute_score, compute_score_sync, pair_of, score_of
+from agentscope_tuner.errors import Cause
 from agentscope_tuner.task_judge.batch import judge_for
 
 KEYS = ["score", "acc", "filtered", "failed", "unread", "undecided", "judge_seconds"]
@@ -231,3 +234,161 @@ def test_a_manager_that_would_make_0_of_a_failure_gets_no_number_at_all(
         found: Any = both_ways(answer, "42", config)
         assert "write name: naive" in found["score"]
     assert "turns exceptions and timeouts into a reward of 0.0" in caplog.text
+
+
+class ManagerBase:
+    """What verl's base class of reward managers does."""
+
+    def __init__(self, config: Any, tokenizer: Any, compute_score: object) -> None:
+        self.config, self.tokenizer = config, tokenizer
+
+
+@pytest.fixture
+def managers(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """The module of our reward manager, over a stand-in for verl."""
+    name = "verl"
+    for part in ("", ".experimental", ".reward_loop", ".reward_manager", ".base"):
+        name += part
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    sys.modules[name].RewardManagerBase = ManagerBase  # type: ignore[attr-defined]
+    module = "agentscope_tuner.adapters.verl_manager"
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    yield importlib.import_module(module)
+    sys.modules.pop(module, None)
+
+
+class Longest(BaseJudge):
+    """Ranks by length."""
+
+    def compute_rewards(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
+    ) -> list[tuple[float, bool]]:
+        lengths = [len(output.metadata["final_answer"]) for output in workflow_outputs]
+        return [(float(sorted(lengths).index(length)), True) for length in lengths]
+
+
+def managed(n: int = 2, validated: int = 2, batch: int = 4, workers: int = 1, **reward_kwargs: Any) -> Any:
+    rollout = SimpleNamespace(n=n, val_kwargs=SimpleNamespace(n=validated))
+    custom = {"reward_kwargs": reward_kwargs}
+    return SimpleNamespace(
+        actor_rollout_ref=SimpleNamespace(rollout=rollout),
+        reward=SimpleNamespace(num_workers=workers, custom_reward_function=custom),
+        data=SimpleNamespace(train_batch_size=batch),
+    )
+
+
+class Words:
+    """A tokenizer whose tokens are characters."""
+
+    def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
+        return "".join(map(chr, ids))
+
+
+class Ids(list[int]):
+    """A tensor of one dimension."""
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (len(self),)
+
+    def __getitem__(self, at: Any) -> Any:
+        return Ids(super().__getitem__(at)) if isinstance(at, slice) else super().__getitem__(at)
+
+    def sum(self) -> int:
+        return sum(self)
+
+
+def samples(*said: str, uid: str | None = "g1", step: object = 7) -> list[Any]:
+    """verl's items, each padded by two tokens."""
+    columns = {"uid": uid, "global_steps": step, "data_source": "gsm8k", "reward_model": {"ground_truth": "42"}}
+    return [
+        SimpleNamespace(
+            non_tensor_batch={**columns, "extra_info": {"index": 3}},
+            batch={
+                "responses": Ids([*map(ord, text), 0, 0]),
+                "attention_mask": Ids([1, 1, 1, *[1] * len(text), 0, 0]),
+            },
+        )
+        for text in said
+    ]
+
+
+def ran(manager: Any, items: Sequence[Any]) -> list[Any]:
+    async def all_of_them() -> list[Any]:
+        manager.loop = asyncio.get_running_loop()
+        return await asyncio.gather(*(manager.run_single([item]) for item in items), return_exceptions=True)
+
+    return asyncio.run(all_of_them())
+
+
+ECHO, LONGEST = "tests.core.adapters.test_adapters->Echo", f"{__name__}->Longest"
+NONE_OF_A_KIND = {"all_right": 0.0, "all_wrong": 0.0, "zero_spread": 0.0, "no_verdict": 0.0}
+
+
+def test_a_manager_answers_the_score_and_its_account(managers: ModuleType, tmp_path: Path) -> None:
+    manager = managers.JudgeRewardManager(managed(config=settings(tmp_path)), Words())
+    right, wrong = ran(manager, samples("42", "41"))
+    assert list(right) == list(wrong) == ["reward_score", "reward_extra_info"]
+    assert (right["reward_score"], wrong["reward_score"]) == (1.0, 0.0)
+    assert [list(each["reward_extra_info"]) for each in (right, wrong)] == [KEYS] * 2
+    assert manager._judge.step == 7
+
+
+def test_a_manager_tells_each_sample_of_its_group(managers: ModuleType, tmp_path: Path) -> None:
+    manager = managers.JudgeRewardManager(managed(config=settings(tmp_path), group_facts=True), Words())
+    found = ran(manager, [*samples("42", "41"), *samples("42", "42", uid="g2")])
+    facts = [
+        {key.rpartition("/")[2]: share for key, share in each["reward_extra_info"].items() if "/groups/" in key}
+        for each in found
+    ]
+    assert facts[:2] == [NONE_OF_A_KIND] * 2
+    assert facts[2:] == [NONE_OF_A_KIND | {"all_right": 1.0}] * 2
+    assert manager._groups == {}
+
+
+def test_a_manager_ranks_a_group_when_its_last_sample_comes(managers: ModuleType, tmp_path: Path) -> None:
+    config = settings(tmp_path, LONGEST)
+    manager = managers.JudgeRewardManager(managed(3, 3, config=config, group_seconds=0.05), Words())
+    found = ran(manager, samples("aaa", "a", "aa"))
+    assert [each["reward_score"] for each in found] == [2.0, 0.0, 1.0]
+    late = ran(manager, samples("aaa", "a"))
+    told = "Longest: 2 of the 3 samples of group 'g1' came within 0.05 s, and Longest ranks whole groups"
+    assert [str(error) for error in late] == [told] * 2
+    (lost,) = ran(manager, samples("a", uid=None))
+    assert str(lost) == "Longest: the sample has no uid, which tells its group"
+    assert lost.cause == Cause.INPUT
+
+
+WHOLE = "a judge that ranks, and group_facts, need whole groups: "
+
+
+@pytest.mark.parametrize(
+    ("judge", "given", "told"),
+    [
+        (ECHO, {"config": None}, "reward.custom_reward_function.reward_kwargs: no config, the judge's YAML; known are "
+         "config, on_failed, group_seconds, group_facts"),
+        (ECHO, {"b": 1, "a": 2}, "reward.custom_reward_function.reward_kwargs: unknown keys ['a', 'b']; known are "
+         "config, on_failed, group_seconds, group_facts"),
+        (ECHO, {"on_failed": "zero"}, "reward_kwargs.on_failed must be one of raise, mask, got 'zero'"),
+        (ECHO, {"workers": 2, "group_facts": True}, f"{WHOLE}reward.num_workers: 2 share a group: write 1"),
+        (LONGEST, {"n": 1, "validated": 1}, f"{WHOLE}rollout.n is 1 and rollout.val_kwargs.n 1: write the same, 2 or "
+         "more, for both"),
+        (LONGEST, {"n": 3}, f"{WHOLE}rollout.n is 3 and rollout.val_kwargs.n 2: write the same, 2 or more, for both"),
+        (LONGEST, {"batch": 501}, f"{WHOLE}1002 samples of a step may wait for their groups at once, and a reward "
+         "worker answers 1000: data.train_batch_size times rollout.n must be no more"),
+        (LONGEST, {"batch": 500}, None),
+        (ECHO, {"n": 1, "workers": 9, "batch": 9999}, None),
+    ],
+)  # fmt: skip
+def test_a_manager_is_refused_where_it_would_not_see_whole_groups(
+    judge: str, given: dict[str, Any], told: str | None, managers: ModuleType, tmp_path: Path
+) -> None:
+    given = {"config": settings(tmp_path, judge), **given}
+    if given["config"] is None:
+        del given["config"]
+    if told is None:
+        managers.JudgeRewardManager(managed(**given), Words())
+        return
+    with pytest.raises(ConfigError) as caught:
+        managers.JudgeRewardManager(managed(**given), Words())
+    assert str(caught.value) == told

@@ -218,6 +218,6 @@ def test_the_rollouts_at_once_are_shared_between_processes(
     assert [pickle.loads(recipe)[2] for recipe in runner._recipes] == shares
     # whole groups of two rollouts for every place, and one more
     assert runner._most_tasks == most_tasks
-    runner.workers.extend(cast("Any", [SimpleNamespace(jobs=[1, 2])]))
-    assert runner.running == min(at_once, 4)
+    runner.workers.extend(cast("Any", [SimpleNamespace(jobs=[1, 2, 3])]))
+    assert runner.running == min(at_once, 6)
     runner.workers.clear()
