@@ -331,7 +331,7 @@ def test_a_manager_answers_the_score_and_its_account(managers: ModuleType, tmp_p
     assert list(right) == list(wrong) == ["reward_score", "reward_extra_info"]
     assert (right["reward_score"], wrong["reward_score"]) == (1.0, 0.0)
     assert [list(each["reward_extra_info"]) for each in (right, wrong)] == [KEYS] * 2
-    assert manager._judge.step == 7
+    assert (manager._judge.step, manager._seconds) == (7, 1800.0)
 
 
 def test_a_manager_tells_each_sample_of_its_group(managers: ModuleType, tmp_path: Path) -> None:
@@ -344,6 +344,11 @@ def test_a_manager_tells_each_sample_of_its_group(managers: ModuleType, tmp_path
     assert facts[:2] == [NONE_OF_A_KIND] * 2
     assert facts[2:] == [NONE_OF_A_KIND | {"all_right": 1.0}] * 2
     assert manager._groups == {}
+    # of a group that does not come whole, those that came
+    manager._seconds = 0.01
+    (alone,) = ran(manager, samples("41"))
+    assert alone["reward_extra_info"]["Echo/groups/all_wrong"] == 1.0
+    assert manager._groups == {}
 
 
 def test_a_manager_ranks_a_group_when_its_last_sample_comes(managers: ModuleType, tmp_path: Path) -> None:
@@ -354,6 +359,8 @@ def test_a_manager_ranks_a_group_when_its_last_sample_comes(managers: ModuleType
     late = ran(manager, samples("aaa", "a"))
     told = "Longest: 2 of the 3 samples of group 'g1' came within 0.05 s, and Longest ranks whole groups"
     assert [str(error) for error in late] == [told] * 2
+    # a sample that comes later begins a group of its own
+    assert manager._groups == {}
     (lost,) = ran(manager, samples("a", uid=None))
     assert str(lost) == "Longest: the sample has no uid, which tells its group"
     assert lost.cause == Cause.INPUT

@@ -192,7 +192,7 @@ def test_a_task_is_given_up_only_where_it_was_alone_in_two_processes_that_died(
     runner.lost(cast("Any", SimpleNamespace(ready=ready, jobs=jobs)), cast("Any", None))
     held = [[task.task.task_id for task in queue] for queue in (runner._again, runner._fresh)]
     runner._groups.put([])
-    assert (held, [row.id for row in runner._groups.get()]) == ([again, fresh], given_up)
+    assert (held, [row.id for row in cast("list[RolloutRow]", runner._groups.get())]) == ([again, fresh], given_up)
 
 
 def test_a_task_that_is_given_up_keeps_its_earlier_rows_and_says_why() -> None:

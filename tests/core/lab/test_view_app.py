@@ -449,7 +449,7 @@ def test_the_server_answers_for_its_own_two_addresses_and_announces_one_with_its
                 return (await client.get("http://x/api/state")).status_code
 
     fake = SimpleNamespace(Config=lambda app, **options: SimpleNamespace(app=app), Server=Server)
-    monkeypatch.setitem(sys.modules, "uvicorn", fake)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "uvicorn", fake)
     monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         serve_view(session, listener, announce=announced.append)

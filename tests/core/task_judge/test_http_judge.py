@@ -520,7 +520,7 @@ def test_what_a_service_answers_in_place_of_a_verdict_is_told(
     status: int, reply: object, told: str, cause: str
 ) -> None:
     answer = {"content": b""} if reply is None else {"json": reply}
-    transport = httpx.MockTransport(lambda request: httpx.Response(status, **answer))  # type: ignore[arg-type]
+    transport = httpx.MockTransport(lambda request: httpx.Response(status, **answer))
     judgement = TaskJudge(HttpJudge(config(tries=1), transport=transport), compile_rules([])).judge(TASK, OUTPUT)
     assert (judgement.error, judgement.cause) == (told, cause)
 
