@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import pickle
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -289,6 +290,61 @@ def test_what_is_no_score_is_no_verdict(answer: Answer, message: str) -> None:
 
     with pytest.raises(JudgeError, match=message):
         asked(judge(spoilt), out("It is four."))
+
+
+ALL_ALIKE = (
+    "3 different answers all score 0.25, so that the model does not read them: a model of one class with its default "
+    "activation scores 1 always (serve it without, or with wire: vllm_classify, which turns it off), and a chat that "
+    "is cut before the answer scores alike"
+)
+SERVER = "the reward model's server answered"
+
+
+@pytest.mark.parametrize(
+    ("answer", "told", "cause"),
+    [
+        (lambda body: rows(body, "probs", lambda text: [0.25]), ALL_ALIKE, "config"),
+        # so few as half precision alone makes
+        (lambda body: rows(body, "probs", lambda text: [0.25 + len(text) * 1e-9]), ALL_ALIKE, "config"),
+        (lambda body: httpx.Response(404, json={"detail": "no model m"}), f"{SERVER} 404: no model m", "endpoint"),
+        (lambda body: httpx.Response(401), f"{SERVER} 401: an empty body", "endpoint"),
+        (lambda body: httpx.Response(401, json={"detail": "x" * 501}), f"{SERVER} 401: {'x' * 500}", "endpoint"),
+        (lambda body: httpx.Response(200, text="<" * 201), f"the answer is not JSON: {b'<' * 200!r}", "endpoint"),
+    ],
+)  # fmt: skip
+def test_why_a_server_gives_no_score_is_told(answer: Answer, told: str, cause: str) -> None:
+    with pytest.raises(JudgeError) as caught:
+        asked(judge(answer), out("It is four."))
+    assert re.sub(r"^scoring \d chats: ", "", caught.value.message) == told
+    assert caught.value.cause == cause
+
+
+@pytest.mark.parametrize(
+    ("answer", "settings", "reward", "account"),
+    [
+        ("x", {}, (0.22, True), ("reward model 0.22", "", {"score": 0.22})),
+        ("x", {"center": 0.2, "scale": 0.5}, (0.04, True),
+         ("reward model 0.22, 0.04 centered and clipped", "", {"score": 0.22})),
+        ("x", {"clip": [-1, 0.125]}, (0.125, True),
+         ("reward model 0.22, 0.125 centered and clipped", "", {"score": 0.22})),
+        ("x", {"success_threshold": 0.22}, (0.22, True), ("reward model 0.22", "", {"score": 0.22})),
+        ("x", {"success_threshold": 0.23}, (0.22, False), ("reward model 0.22", "", {"score": 0.22})),
+        (" \n", {"clip": [-3, 3]}, (-3.0, False),
+         ("no_content: the answer has no visible character", "no_content", {})),
+        ("x" * 5000, {"clip": [-3, 3]}, (-3.0, False),
+         (f"unjudgeable: scoring 1 chats: {SERVER} 400: too long, though others are scored", "unjudgeable", {})),
+    ],
+)  # fmt: skip
+def test_a_score_becomes_a_reward_with_its_account(
+    answer: str, settings: dict[str, Any], reward: tuple[float, bool], account: tuple[str, str, dict[str, float]]
+) -> None:
+    def scored(body: dict[str, Any]) -> Any:
+        too_long = any(len(text) > 5000 for text in body["input"])
+        return httpx.Response(400, json={"detail": "too\n long"}) if too_long else rows(body, "probs")
+
+    found = asked(judge(scored, **settings), out(answer))
+    assert tuple(found) == (pytest.approx(reward[0]), reward[1])
+    assert (found.reason, found.filtered_by, dict(found.metrics)) == account
 
 
 @pytest.mark.waits
