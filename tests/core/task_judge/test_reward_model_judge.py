@@ -343,7 +343,7 @@ def test_a_score_becomes_a_reward_with_its_account(
         return httpx.Response(400, json={"detail": "too\n long"}) if too_long else rows(body, "probs")
 
     found = asked(judge(scored, **settings), out(answer))
-    assert tuple(found) == (pytest.approx(reward[0]), reward[1])
+    assert list(found) == [pytest.approx(reward[0]), reward[1]]
     assert (found.reason, found.filtered_by, dict(found.metrics)) == account
 
 
