@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any
 
 import pytest
 
-from agentscope_tuner.lab.watch.step_stats import Monitor, StepStats, monitors, step_stats
+from agentscope_tuner.lab.watch.step_stats import Monitor, RewardJumps, StepStats, monitors, step_stats
 from tests.scored_lines import rows, scored
 
 WINDOW, BASELINE = 5, 10
@@ -104,3 +105,69 @@ def test_each_monitor_has_its_bound(name: str) -> None:
             subject.update(StepStats(**{**fields, **START, **numbers}))
         assert subject.worried is worried, numbers
     assert {each.name for each in monitors()} == set(NUMBERS)
+
+
+TOLD = {
+    "failed": "6% of the rows have no verdict",
+    "filtered": "rules filter 60% of the rows",
+    "undecided": "20% of the verdicts are undecided",
+    "latency": "a verdict takes 4 s, 1 s at the start",
+    "flat groups": "90% of the groups have no signal",
+    "length pays": "longer answers earn more: a correlation of 0.60 inside groups",
+    "length": "answers have 16 characters, 10 at the start, and that length earns more",
+    "shared answers": "40% of the paid answers are paid under other tasks too, 0% at the start",
+    "one part": "one part makes up 95% of the combined reward",
+}
+ALARMING: dict[str, dict[str, Any]] = {
+    "failed": {"failed": 0.06},
+    "filtered": {"filtered": 0.6},
+    "undecided": {"undecided": 0.2},
+    "latency": {"seconds": 4.0},
+    "length pays": {"length_pays": 0.6},
+    "length": {"length": 16.0, "length_pays": 0.2},
+    "shared answers": {"shared": 0.4},
+}
+KINDS = {"length pays": "gamed", "length": "gamed", "shared answers": "gamed", "one part": "gamed"}
+KINDS |= {"flat groups": "signal"} | dict.fromkeys(("failed", "filtered", "undecided", "latency"), "judge")
+
+
+def stats_of(**numbers: Any) -> StepStats:
+    return StepStats(**{**{field: getattr(STATS, field) for field in StepStats.__slots__}, **numbers})
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_each_monitor_says_what_it_saw(name: str) -> None:
+    (subject,) = (each for each in monitors() if each.name == name)
+    for _ in range(BASELINE):
+        calm = stats_of(seconds=1.0, length=10.0, shared=0.0, failed=0.0, filtered=0.0, undecided=0.0, length_pays=0.0)
+        assert subject.update(calm) is None
+    seen = stats_of(**(ALARMING.get(name) or OVER[name]))
+    told = [subject.update(seen) for _ in range(2 * WINDOW)]
+    assert (len([each for each in told if each]), subject.kind) == (1, KINDS[name])
+    # once the window holds nothing else
+    now, start = fmean(subject.window), fmean(subject.start or [0.0])
+    assert subject.message.format(now=now, start=start) == TOLD[name]
+
+
+@pytest.mark.parametrize(
+    ("before", "then", "spread", "kind", "told"),
+    [
+        ([0.5] * 10, 0.0, 0.0, "judge",
+         "every row earns 0 at once, 0.5 on average before: is the judge, or what it asks, out?"),
+        ([0.1 + 0.05 * step for step in range(10)], 0.22, 0.1, "signal",
+         "the reward fell from 0.325 to 0.22, where the run began: was it restarted?"),
+        ([0.1 + 0.05 * step for step in range(10)], 0.16, 0.1, "signal",
+         "the reward fell from 0.325 to 0.16: did the policy, the tasks or the judge change?"),
+        ([0.9] * 10, 0.5, 0.1, "signal",
+         "the reward fell from 0.9 to 0.5: did the policy, the tasks or the judge change?"),
+    ],
+)  # fmt: skip
+def test_a_jump_of_the_reward_says_what_it_may_be(
+    before: list[float], then: float, spread: float, kind: str, told: str
+) -> None:
+    jumps = RewardJumps()
+    assert [jumps.update(stats_of(reward=reward, spread=0.1, rows=100)) for reward in before] == [None] * 10
+    assert jumps.update(stats_of(reward=None)) is None
+    assert jumps.update(stats_of(reward=then, spread=spread, rows=100)) == (kind, told)
+    # what comes now is compared with what comes after it
+    assert [jumps.update(stats_of(reward=then, spread=spread, rows=100)) for _ in range(10)] == [None] * 10
