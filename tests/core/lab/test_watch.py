@@ -33,7 +33,7 @@ from agentscope_tuner.lab.watch.second_opinion import (
     is_held_out,
     opinion_of,
 )
-from agentscope_tuner.lab.watch.step_stats import RewardJumps, StepStats, monitors, paid, step_stats
+from agentscope_tuner.lab.watch.step_stats import RewardJumps, paid, step_stats
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from benchmarks.insight import error_bound
@@ -748,78 +748,6 @@ def test_monitors_warn_once_and_speak_of_the_judge_or_the_signal() -> None:
     assert [(alarm.monitor, alarm.kind) for alarm in found] == [("failed", "judge"), ("flat groups", "signal")]
     assert found[0].message == "25% of the rows have no verdict"
     assert not watch.gamed
-
-
-@pytest.mark.parametrize(
-    ("calm", "still_calm", "too_much", "alarm"),
-    [
-        ({}, {"failed": 0.05}, {"failed": 0.1}, ("failed", "judge", "6% of the rows have no verdict")),
-        ({}, {"filtered": 0.5}, {"filtered": 0.55}, ("filtered", "judge", "rules filter 51% of the rows")),
-        ({}, {"undecided": 0.1}, {"undecided": 0.15}, ("undecided", "judge", "11% of the verdicts are undecided")),
-        (
-            {"seconds": 0.5},
-            {"seconds": 1.5},
-            {"seconds": 1.55},
-            ("latency", "judge", "a verdict takes 1.51 s, 0.5 s at the start"),
-        ),
-        (
-            {"groups": 100, "flat": {"all right": 100}},
-            {"flat": {"all right": 10, "all wrong": 80}},
-            {"flat": {"all wrong": 85}},
-            ("flat groups", "signal", "81% of the groups have no signal"),
-        ),
-        (
-            {},
-            {"length_pays": 0.5},
-            {"length_pays": 0.55},
-            ("length pays", "gamed", "longer answers earn more: a correlation of 0.51 inside groups"),
-        ),
-        (
-            {"length": 100.0, "length_pays": 0.2},
-            {"length": 150.0},
-            {"length": 155.0},
-            ("length", "gamed", "answers have 151 characters, 100 at the start, and that length earns more"),
-        ),
-        (
-            {"length": 150.0, "length_pays": -0.2},
-            {"length": 100.0},
-            {"length": 95.0},
-            ("length", "gamed", "answers have 99 characters, 150 at the start, and that length earns more"),
-        ),
-        (
-            {"shared": 0.1},
-            {"shared": 0.4},
-            {"shared": 0.45},
-            ("shared answers", "gamed", "41% of the paid answers are paid under other tasks too, 10% at the start"),
-        ),
-        (
-            {},
-            {"parts": {"form": 0.1, "right": 0.9}},
-            {"parts": {"form": 0.05, "right": 0.95}},
-            ("one part", "gamed", "one part makes up 91% of the combined reward"),
-        ),
-        # longer answers that earn no more, or so little more that it may be chance
-        ({"length": 100.0, "length_pays": 0.19}, {"length": 900.0}, {"length": 999.0}, None),
-        # the only part is the whole reward
-        ({}, {"parts": {}}, {"parts": {"right": 1.0}}, None),
-    ],
-)
-def test_a_monitor_warns_once_beyond_its_bound(
-    calm: dict[str, Any], still_calm: dict[str, Any], too_much: dict[str, Any], alarm: tuple[str, str, str] | None
-) -> None:
-    start = dataclasses.replace(
-        step_stats(1.0, rows(step_of(1, [1.0, 0.0] * 4))), **({"seconds": 1.0, "length": 9.0} | calm)
-    )
-    watched = monitors()
-
-    def alarms(stats: StepStats, steps: int) -> list[tuple[str, str, str]]:
-        said = [(each.name, each.kind, each.update(stats)) for _ in range(steps) for each in watched]
-        return [(name, kind, message) for name, kind, message in said if message is not None]
-
-    # the first ten steps are the start; the mean of the latest five is compared, of which one step has changed
-    assert alarms(start, 10) == []
-    assert alarms(dataclasses.replace(start, **still_calm), 10) == []
-    assert alarms(dataclasses.replace(start, **too_much), 10) == ([alarm] if alarm else [])
 
 
 def test_a_gamed_run_is_found_and_an_honest_one_with_the_same_curve_is_not() -> None:
