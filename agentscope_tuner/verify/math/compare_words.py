@@ -690,9 +690,11 @@ _FEWEST_SHARED = 5
 def _is_inflected(word: str, asked: str) -> bool:
     """Whether a word is an inflected form of a word of the question: `wygrała` for `wygrał`.
 
-    Never for English questions, short words, and words that deny or calculate.
+    Never for English questions, short words, words that calculate, and forms of a word that denies, such as `keiner`.
     """
-    if len(word) < _FEWEST_SHARED or is_english(asked.lower()) or word in DENIES or operates(word):
+    if len(word) < _FEWEST_SHARED or is_english(asked.lower()) or operates(word):
+        return False
+    if any(same_word(word, one) for one in DENIES):
         return False
     return any(one[:_FEWEST_SHARED] == word[:_FEWEST_SHARED] and same_word(one, word) for one in asked.lower().split())
 
