@@ -931,6 +931,7 @@ def test_a_model_that_obeys_the_answer_is_named(kind: str, options: dict[str, An
     assert set(found.holes) == {"injection"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("judge", "code"), [("configs/math_lenient.yaml", 1), ("configs/math.yaml", 0)])
 def test_the_github_action_fails_where_an_attack_is_paid(judge: str, code: int, tmp_path: Path) -> None:
     action = yaml.safe_load(Path(".github/actions/audit/action.yml").read_text())
