@@ -776,7 +776,8 @@ def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_
     for at, word in enumerate(said):
         if not word.is_word or word.text in _FILLS or word.text in BEFORE_NOUNS or len(word.text) < _SHORT:
             continue
-        if asked.counts and word.text in tail[:1] and _is_given(word.text, known, asked.words, question):
+        is_other = _is_given(word.text, known, asked.words, question) or _is_later_noun(word.text, tail, asked.words)
+        if asked.counts and word.text in tail[:1] and is_other:
             return word.text
         if any(same_word(word.text, one) for one in (*known, *asked.words)) or is_unit(word.text):
             continue
@@ -858,6 +859,23 @@ def is_only_given(noun: str, following: str, question: str) -> bool:
         # the question gives no number of the noun that it asks for
         return False
     return _only_numbered(noun, question) and not _qualifies(noun, following, asked.words, question)
+
+
+def _is_later_noun(word: str, tail: Sequence[str], asked: Sequence[str]) -> bool:
+    """Whether a word is a noun behind the counted one in the clause that asks: girls, for `cats does the girl have`.
+
+    Args:
+        word: the first word behind the value of an answer.
+        tail: all words behind the value; `4 dog legs` counts legs.
+        asked: the words of the clause.
+    """
+    own = next((one for one in asked if _is_content(one)), word)
+    places = [at for at, one in enumerate(asked) if same_word(word, one)]
+    # not of `Combien l'entier a-t-il de diviseurs`, which begins with another noun
+    led = (
+        asked[0] not in BEFORE_NOUNS - _OF and places[:1] > [0] and all(asked[at - 1] in BEFORE_NOUNS for at in places)
+    )
+    return led and not any(same_word(own, one) for one in tail)
 
 
 def _is_given(word: str, known: Sequence[str], asked: Sequence[str], question: str) -> bool:

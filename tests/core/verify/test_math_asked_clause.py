@@ -50,6 +50,12 @@ Tom earned \$120 and Ann \$80. How much more did Tom earn? | 40 | \$40\text{ mor
 Ann has 12 apples and Ben 7. How many fewer apples does Ben have? | 5 | 5\text{ fewer apples} ;; 5\text{ fewer} | 5\text{ more apples} ;; 5\text{ more}
 There are 5 dogs. How many boys are there? | 1 | 1\text{ boy} ;; \text{1 boy} | 1\text{ dog} ;; 1\text{ box}
 How many pens does she buy? | 1 | 1\text{ pen} | 1\text{ pan} ;; 1\text{ pence}
+How many cats has the girl? | 3 | 3\text{ cats} ;; 3\text{ cats of the girl} | 3\text{ girls} ;; 3\text{ girl}
+How many legs does the dog have? | 4 | 4\text{ legs} ;; 4\text{ dog legs} | 4\text{ dogs}
+How many of the apples are red? | 3 | 3\text{ apples} ;; 3\text{ red apples} ;; 3\text{ of the apples} | 3\text{ pears}
+Each bag holds 5 apples. How many apples are in the 3 bags? | 15 | 15\text{ apples in the bags} | 15\text{ bags}
+Combien de pommes la fille a-t-elle ? | 3 | 3\text{ pommes} | 3\text{ filles}
+Combien l'entier $2520$ possède-t-il de diviseurs positifs ? | 48 | 48\text{ diviseurs} ;; 48\text{ diviseurs positifs} | 48\text{ multiples}
 A train has 8 wagons with 40 seats each. How many seats are there on the train? | 320 | 320\text{ seats} ;; 320\text{ seats on the train} ;; 320\text{ seats in the wagons} | 320\text{ seats per wagon} ;; 320\text{ seats a wagon} ;; 320\text{ seats in the wagon}
 A bus has 1 driver and 40 seats. How many seats are there? | 40 | 40\text{ seats in the bus} | 40\text{ drivers}
 There are 3 classes with 12 boys each. How many boys are there? | 36 | 36\text{ boys} ;; 36\text{ boys in the classes} | 36\text{ boys in the class} ;; 36\text{ boys per class}
