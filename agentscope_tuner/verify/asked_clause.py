@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import pairwise, takewhile
+from itertools import dropwhile, pairwise, takewhile
 from typing import NamedTuple
 
 from agentscope_tuner.verify import re
@@ -771,6 +771,8 @@ def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_
     head = [one.text for one in said[:last] if one.is_word] if named else []
     if _leaves_denial(words, asked.words):
         return next(word for word in words if _leaves_denial([word], asked.words))
+    if asked.counts and tail and is_unit(tail[0]) and _counts_things(tail[0], known, asked.words, question, is_unit):
+        return tail[0]
     own = [word for word in asked.words if word not in _FILLS and word not in BEFORE_NOUNS]
     counted = asked.counts and (len(own) >= _FEWEST or any(word.endswith("s") for word in own))
     for at, word in enumerate(said):
@@ -859,6 +861,26 @@ def is_only_given(noun: str, following: str, question: str) -> bool:
         # the question gives no number of the noun that it asks for
         return False
     return _only_numbered(noun, question) and not _qualifies(noun, following, asked.words, question)
+
+
+def _counts_things(
+    unit: str, known: Sequence[str], asked: Sequence[str], question: str, is_unit: Callable[[str], bool]
+) -> bool:
+    """Whether the clause that asks counts things and no amounts, for an answer in a unit: `6 liters`, for `How many
+    glasses?` False if the clause has the unit, as in `every day`, but for an amount such as `250 ml`.
+
+    Args:
+        unit: the word behind the value.
+        known: the words of the reference.
+        asked: the words of the clause.
+    """
+    has_unit = any(same_word(unit, one) for one in asked) and not _only_numbered(unit, question)
+    if has_unit or any(same_word(unit, one) for one in known):
+        return False
+    small = BEFORE_NOUNS | _FILLS
+    things = list(takewhile(lambda one: one not in small, dropwhile(small.__contains__, asked)))
+    is_plural = bool(things) and _PLURAL.fullmatch(things[-1]) is not None
+    return is_plural and not any(is_unit(one) or one in _GENERIC for one in things)
 
 
 def _is_later_noun(word: str, tail: Sequence[str], asked: Sequence[str]) -> bool:

@@ -383,8 +383,10 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
         plain = " ".join(with_figures(plain.split()))
     values = [one for one in _IN_WORDS.finditer(plain) if any(map(str.isdigit, one[0]))]
     own = [one for one in values if not asked.has(one[0].strip())] if len(values) > 1 else values
-    if len(own) != 1 or _RELATED.search(_NAMED_SO.sub("", own[0][0])) is not None:
+    # the power of a unit is no value: the 2 of `216 cm^2`
+    if len(own) != 1 or own[0][0].strip()[:1] in "^_" or _RELATED.search(_NAMED_SO.sub("", own[0][0])) is not None:
         return None
+    joined = WORDS.findall(plain[values[0].end() : values[-1].start()])
     before, value, behind = plain[: own[0].start()], own[0][0].strip(), plain[own[0].end() :].rstrip(" .。")
     led, followed = ([word.lower() for word in WORDS.findall(said)] for said in (before, behind))
     # a unit with capitals inside, `mA`, before its number is not a harmless word
@@ -396,7 +398,8 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
         not (led or followed)
         or not all(map(_is_prose, (before.strip(" :"), behind.strip())))
         or not BEFORE_NOUNS.isdisjoint(followed[-1:])
-        or (len(values) > 1 and {"and", "or"}.issuperset(WORDS.findall(plain[values[0].end() : values[-1].start()])))
+        # `5 of 6` offers two values in Dutch, and states neither in English
+        or (len(values) > 1 and ({"and", "or"}.issuperset(joined) or plain.split()[1:-1] == joined[:1]))
         or not all(_leaves_value_unchanged(word, question, asked) for word in (*_without_deed(led, asked), *followed))
         or any(asked.counts(word) and not asked.says(word) and word not in JOINING for word in led)
         or _words_change_value(before, behind, followed, asked)

@@ -56,6 +56,12 @@ How many of the apples are red? | 3 | 3\text{ apples} ;; 3\text{ red apples} ;; 
 Each bag holds 5 apples. How many apples are in the 3 bags? | 15 | 15\text{ apples in the bags} | 15\text{ bags}
 Combien de pommes la fille a-t-elle ? | 3 | 3\text{ pommes} | 3\text{ filles}
 Combien l'entier $2520$ possède-t-il de diviseurs positifs ? | 48 | 48\text{ diviseurs} ;; 48\text{ diviseurs positifs} | 48\text{ multiples}
+A bottle holds 1.5 liters. How many glasses of 250 ml can you fill? | 6 | 6\text{ glasses} | 6\text{ liters} ;; 6\text{ ml}
+How many bags of 5 kg are there? | 5 | 5\text{ bags} | 5\text{ kg}
+How many square meters of carpet are needed? | 12 | 12\text{ square meters} ;; 12\text{ m}^2 | 12\text{ m}
+How many minutes do the 3 trips take? | 5 | 5\text{ min} ;; 5\text{ minutes} | 5\text{ kg}
+Een fles bevat 1,5 liter sap. Hoeveel glazen van 250 ml kun je vullen? | 6 | 6\text{ glazen} | 5 of 6 ;; 5\text{ of }6
+A cube has the volume $216\text{ cm}^3$. Find its surface area. | 216 | 216\text{ cm}^2 ;; 216\ \text{cm}^2 | 216\text{ cm}^3
 A train has 8 wagons with 40 seats each. How many seats are there on the train? | 320 | 320\text{ seats} ;; 320\text{ seats on the train} ;; 320\text{ seats in the wagons} | 320\text{ seats per wagon} ;; 320\text{ seats a wagon} ;; 320\text{ seats in the wagon}
 A bus has 1 driver and 40 seats. How many seats are there? | 40 | 40\text{ seats in the bus} | 40\text{ drivers}
 There are 3 classes with 12 boys each. How many boys are there? | 36 | 36\text{ boys} ;; 36\text{ boys in the classes} | 36\text{ boys in the class} ;; 36\text{ boys per class}
