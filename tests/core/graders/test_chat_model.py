@@ -753,22 +753,23 @@ def test_embeddings_come_in_the_order_of_their_texts() -> None:
         # it named the judge's model, and said to write base_url: …/v1/embeddings/v1
         (
             Canned(status=404, text="Not Found"),
-            "check model_name and base_url: HTTP 404: Error code: 404 - Not Found",
+            "check model_name and base_url: HTTP 404: Error code: 404",
         ),
         (
             Canned(status=404, text="no model e"),
-            "check model_name: URL/models lists the models that are served: HTTP 404: Error code: 404 - no model e",
+            "check model_name: URL/models lists the models that are served: HTTP 404: Error code: 404",
         ),
         (
             Canned(status=503),
-            "the endpoint failed too often: HTTP 503: Error code: 503 - canned",
+            "the endpoint failed too often: HTTP 503: Error code: 503",
         ),
     ],
 )
 def test_what_is_no_embedding_of_each_text_is_told(canned: Canned, told: str) -> None:
     with Embedder(canned) as server, pytest.raises(GraderError) as caught:
         loops.run(model(server, max_retries=0).embed("e", ["a", "b"]))
-    assert str(caught.value).replace(server.url, "URL") == f"e at URL: {told}"
+    # what stands behind is openai's, each version in its own words
+    assert str(caught.value).replace(server.url, "URL").partition(" - ")[0] == f"e at URL: {told}"
 
 
 @pytest.mark.parametrize("call", ["ask", "embed"])
@@ -778,7 +779,5 @@ def test_an_endpoint_without_v1_is_told_where_most_have_it(call: str) -> None:
         asked = ChatModel(ChatSettings(model_name="m", base_url=base, cache=False))
         with pytest.raises(GraderError) as caught:
             loops.run(asked.embed("m", ["a"])) if call == "embed" else ask(asked)
-    told = (
-        f"most servers want base_url to end in /v1: write base_url: {server.url}: HTTP 404: Error code: 404 - Not Found"
-    )
-    assert str(caught.value) == f"m at {base}: {told}"
+    told = f"most servers want base_url to end in /v1: write base_url: {server.url}: HTTP 404: Error code: 404"
+    assert str(caught.value).partition(" - ")[0] == f"m at {base}: {told}"
