@@ -458,8 +458,10 @@ def same_word(one: str, other: str) -> bool:
     They share their first letters, all but the last three and at least four; six are always enough. Shorter ones are
     singular and plural: `boy` and `boys`.
     """
-    short, long = sorted((one, other), key=len)
-    if one == other or (len(short) == 3 and long == f"{short}s"):
+    if one == other:
+        return True
+    short, long = (one, other) if len(one) < len(other) else (other, one)
+    if len(short) == 3 and long == f"{short}s":
         return True
     shared = next((at for at, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     return shared >= min(max(_STEM, len(long) - _ENDING), _ROOT)
@@ -778,8 +780,7 @@ def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_
     for at, word in enumerate(said):
         if not word.is_word or word.text in _FILLS or word.text in BEFORE_NOUNS or len(word.text) < _SHORT:
             continue
-        is_other = _is_given(word.text, known, asked.words, question) or _is_later_noun(word.text, tail, asked.words)
-        if asked.counts and word.text in tail[:1] and is_other:
+        if asked.counts and word.text in tail[:1] and _is_not_counted(tail, known, asked.words, question):
             return word.text
         if any(same_word(word.text, one) for one in (*known, *asked.words)) or is_unit(word.text):
             continue
@@ -883,21 +884,24 @@ def _counts_things(
     return is_plural and not any(is_unit(one) or one in _GENERIC for one in things)
 
 
-def _is_later_noun(word: str, tail: Sequence[str], asked: Sequence[str]) -> bool:
-    """Whether a word is a noun behind the counted one in the clause that asks: girls, for `cats does the girl have`.
+def _is_not_counted(tail: Sequence[str], known: Sequence[str], asked: Sequence[str], question: str) -> bool:
+    """Whether the noun behind a value is in the clause that asks, but another one is counted there.
+
+    Such as girls, for `cats does the girl have`, or `dozen`, for `eggs are in 3 dozen`.
 
     Args:
-        word: the first word behind the value of an answer.
-        tail: all words behind the value; `4 dog legs` counts legs.
+        tail: the words behind the value, the noun first; `4 dog legs` counts legs.
+        known: the words of the reference.
         asked: the words of the clause.
     """
-    own = next((one for one in asked if _is_content(one)), word)
-    places = [at for at, one in enumerate(asked) if same_word(word, one)]
+    if _is_given(tail[0], known, asked, question):
+        return True
+    own = next((one for one in asked if _is_content(one)), tail[0])
+    places = [at for at, one in enumerate(asked) if same_word(tail[0], one)]
     # not of `Combien l'entier a-t-il de diviseurs`, which begins with another noun
-    led = (
-        asked[0] not in BEFORE_NOUNS - _OF and places[:1] > [0] and all(asked[at - 1] in BEFORE_NOUNS for at in places)
-    )
-    return led and not any(same_word(own, one) for one in tail)
+    if asked[0] in BEFORE_NOUNS - _OF or places[:1] <= [0] or any(same_word(own, one) for one in tail):
+        return False
+    return all(asked[at - 1] in BEFORE_NOUNS for at in places)
 
 
 def _is_given(word: str, known: Sequence[str], asked: Sequence[str], question: str) -> bool:

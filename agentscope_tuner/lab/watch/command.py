@@ -164,7 +164,7 @@ def watch(
 
 
 def _share(holdout: str | None) -> float | str | None:
-    if holdout is None or re.fullmatch(r"[\w.]+=.+", holdout):
+    if holdout is None or re.fullmatch("[^=]+=.+", holdout):
         return holdout
     with suppress(ValueError):
         if 0 < (share := float(holdout)) < 1:

@@ -694,9 +694,8 @@ def _is_inflected(word: str, asked: str) -> bool:
     """
     if len(word) < _FEWEST_SHARED or is_english(asked.lower()) or operates(word):
         return False
-    if any(same_word(word, one) for one in DENIES):
-        return False
-    return any(one[:_FEWEST_SHARED] == word[:_FEWEST_SHARED] and same_word(one, word) for one in asked.lower().split())
+    forms = (one for one in asked.lower().split() if one[:_FEWEST_SHARED] == word[:_FEWEST_SHARED])
+    return any(same_word(one, word) for one in forms) and not any(same_word(word, one) for one in DENIES)
 
 
 _BEFORE_OBJECTS = word_set(
