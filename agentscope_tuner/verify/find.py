@@ -532,7 +532,9 @@ def _plain_box(text: str) -> PlacedAnswer | None:
         odd = _HIDING_OR_ODD.search(text, 0, start) is not None
         if (odd and _HIDING.search(text, 0, start) is not None) or _is_in_group(near, odd):
             return None
-    if _may_be_in_comment(text, start):
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    # only what begins a comment or code needs the test, which reads the whole text
+    if ("%" in line or "`" in line or line.lstrip()[:1] == "[") and _may_be_in_comment(text, start):
         return None
     content = text[text.index("{", start) + 1 : flat.end() - 1]
     led = near[-_LINE:]
