@@ -284,7 +284,8 @@ def test_the_deadline_ends_a_call_whose_tries_could_go_on(ask: Ask) -> None:
     options = ClientOptions(tries=1_000, backoff=0.0, timeouts={"evaluate": 0.05}, deadline=0.3)
     with FaultyEnvServer([hang_after(b"")]) as server, pytest.raises(EnvTimeout, match=r"0\.3 s in all"):
         ask(server.url, options, "evaluate")
-    assert 1 <= len(server.requests) <= 6
+    # none, if a busy machine sends the first one too late
+    assert len(server.requests) <= 6
 
 
 SHORT = ClientOptions(tries=9, backoff=0.0, deadline=0.1)
